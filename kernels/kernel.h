@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The contract of a model. A kernel plays a range of replications of one point and returns integers: one row of tallies
+ * per replication, and histograms summed over the range. It sees plain data: no MPI, no files, no printing, no globals.
+ * Integers make every sum exact, so ranges may have any size and arrive in any order.
+ *
+ * The whole directory is compiled once per instruction-set level with the names of its globals suffixed by ISA();
+ * models_at() picks a level. Every level gives the same bits. */
+#ifndef POTLUCK_KERNEL_H
+#define POTLUCK_KERNEL_H
+
+#include "fail.h"
+#include "rng.h"
+#include "value.h"
+
+enum { ROWS_MAX = 16, HISTOGRAMS_MAX = 8, BATCHES = 50 };
+
+/* One value per replication: value = offset + scale * tally, offset and scale given per point (NaN scale: the statistic
+ * does not apply to that point). */
+struct row {
+    const char *name, *units, *long_name, *reference;
+    bool can_be_zero; /* the mean may be 0, so a relative stopping rule alone would never end */
+};
+struct affine {
+    double offset, scale;
+};
+
+enum axis { AXIS_LOAD, AXIS_HOP, AXIS_SERVER };
+
+/* Counts along an axis, summed over replications. Loads and hops use the bins of bins.h, servers one bin each. */
+struct histogram {
+    const char *name, *units, *long_name;
+    enum axis axis;
+    bool batched;     /* kept for each replication modulo BATCHES, so that any functional of it gets an interval */
+    const char *keep; /* present only when `keep` lists this word; NULL: always */
+};
+
+/* What is known about a point before it is played. */
+struct facts {
+    uint64_t servers;                 /* n; 0 when the model has none */
+    double nanoseconds;               /* expected, per replication and thread; for plans and first ranges only */
+    uint64_t bytes_shared;            /* tables, per rank */
+    uint64_t bytes_thread;            /* workspace, per thread */
+    struct affine row[ROWS_MAX];
+    uint64_t bins[HISTOGRAMS_MAX];    /* upper bound of bins in use */
+    char sampler[96];                 /* how candidates are drawn, for `potluck plan` */
+};
+
+/* Results of replications first .. first+count-1 of one point. The runner owns the memory. */
+struct outcome {
+    uint64_t first, count;
+    int64_t *tally;                       /* [count][n_rows] */
+    uint64_t *histogram[HISTOGRAMS_MAX];  /* [batched ? BATCHES : 1][stride]; zeroed by the runner; NULL: not kept */
+    uint64_t stride[HISTOGRAMS_MAX];      /* bins there is room for, facts.bins at least */
+    uint64_t used[HISTOGRAMS_MAX];        /* out: bins touched, counted from 0 */
+};
+
+/* Memory of one thread: grown by the runner, never by a kernel. */
+struct workspace {
+    void *memory; /* 64-byte aligned */
+    uint64_t size;
+};
+
+struct model {
+    struct kind kind;
+    const struct row *rows;
+    unsigned n_rows;
+    const struct histogram *histograms;
+    unsigned n_histograms;
+    int law;       /* the histogram whose law total variation compares, or -1 */
+    int cost;      /* the row that cost_reduction compares, or -1 */
+    int contender; /* the parameter that `baseline` replaces, or -1 */
+    /* Checks the values together and states the facts; on refusal `at` is the index of the parameter at fault. */
+    bool (*examine)(const struct value *values, struct facts *facts, struct reason *why, unsigned *at);
+    /* The settings whose random words a point shares with others, as canonical text (at most size bytes). */
+    void (*shared_text)(const struct value *values, char *text, size_t size);
+    /* Tables for a point that examine() accepted; the runner shares them among its threads, read only. */
+    void *(*prepare)(const struct value *values);
+    void (*release)(void *prepared);
+    /* Plays outcome->count replications from outcome->first. Returns 0, or the workspace size it needs when that given
+     * is too small; then nothing in `outcome` counts and the runner plays the range again. */
+    uint64_t (*play)(const void *prepared, uint64_t key, struct workspace work, struct outcome *outcome);
+};
+
+enum level { LEVEL_BASELINE, LEVEL_AVX2, LEVEL_AVX512, LEVELS };
+extern const char *const level_name[LEVELS];
+/* The best level this processor has. */
+enum level level_best(void);
+/* The models at a level; the first is the default. Kinds are `struct model`. */
+const struct catalogue *models_at(enum level level);
+
+static inline const struct model *model_of(const struct kind *kind) {
+    return (const struct model *)(const void *)kind;
+}
+
+#endif

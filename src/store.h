@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What rank 0 has gathered: for every point the completed replications, rows, exact sums and histograms. All sums are
+ * integers, so the order of arrival leaves no trace. results.c writes a store to HDF5 and reads it back. */
+#ifndef POTLUCK_STORE_H
+#define POTLUCK_STORE_H
+
+#include "job.h"
+#include "stats.h"
+
+struct span {
+    uint64_t first, end; /* half open */
+};
+
+struct counts {
+    uint64_t bins;    /* in use */
+    uint64_t stride;  /* allocated bins per batch */
+    uint64_t *count;  /* [batched ? BATCHES : 1][stride] */
+};
+
+struct point_store {
+    uint64_t complete;         /* replications folded in */
+    uint64_t target;           /* replications wanted at the present stage of the stopping rule */
+    bool done;                 /* nothing more to play */
+    struct span *spans;        /* completed, sorted, disjoint, not touching */
+    unsigned n_spans;
+    double *row[ROWS_MAX];     /* [row][replication]; NaN where not complete; NULL with keep: means */
+    uint64_t capacity;         /* replications there is room for in row[] */
+    struct moments moments[ROWS_MAX];        /* of the tallies */
+    uint64_t batch_replications[BATCHES];    /* completed replications r with r % BATCHES == b */
+    struct counts histogram[HISTOGRAMS_MAX];
+};
+
+struct store {
+    const struct job *job; /* borrowed */
+    struct point_store *points;
+};
+
+struct store *store_new(const struct job *job);
+void store_free(struct store *s);
+/* Folds the outcome of a range that overlaps no completed one. */
+void store_fold(struct store *s, uint64_t point, const struct outcome *outcome);
+/* Adds the span to the completed ones; no overlap allowed. */
+void store_mark(struct point_store *p, uint64_t first, uint64_t end);
+/* Room for at least `replications` rows. */
+void store_reserve(const struct job *job, struct point_store *p, uint64_t replications);
+/* Room for at least `bins` bins in histogram h. */
+void store_widen(const struct job *job, struct point_store *p, unsigned h, uint64_t bins);
+/* Empties a point: it is to be played anew. */
+void store_clear(const struct job *job, struct point_store *p);
+
+/* Mean and standard error of row r at a point; NaN where undefined. */
+double store_mean(const struct store *s, uint64_t point, unsigned row);
+double store_se(const struct store *s, uint64_t point, unsigned row);
+
+#endif
