@@ -9,21 +9,26 @@
 #ifndef POTLUCK_KERNEL_H
 #define POTLUCK_KERNEL_H
 
+#include "bins.h"
 #include "fail.h"
 #include "rng.h"
+#include "wide.h"
 #include "value.h"
 
-enum { ROWS_MAX = 16, HISTOGRAMS_MAX = 8, BATCHES = 50 };
+enum { ROWS_MAX = 16, HISTOGRAMS_MAX = 8 };
 
-/* One value per replication: value = offset + scale * tally, offset and scale given per point (NaN scale: the statistic
- * does not apply to that point). */
+/* One value per replication: value = offset + tally / divisor, both given per point (NaN divisor: the statistic does not
+ * apply to that point). */
 struct row {
     const char *name, *units, *long_name, *reference;
     bool can_be_zero; /* the mean may be 0, so a relative stopping rule alone would never end */
 };
 struct affine {
-    double offset, scale;
+    double offset, divisor;
 };
+static inline double affine_value(struct affine a, double tally) {
+    return a.offset + tally / a.divisor;
+}
 
 enum axis { AXIS_LOAD, AXIS_HOP, AXIS_SERVER };
 
@@ -70,7 +75,12 @@ struct model {
     int law;       /* the histogram whose law total variation compares, or -1 */
     int cost;      /* the row that cost_reduction compares, or -1 */
     int contender; /* the parameter that `baseline` replaces, or -1 */
-    /* Checks the values together and states the facts; on refusal `at` is the index of the parameter at fault. */
+    const char *baseline; /* what `baseline` is unless the job says so, e.g. "pot"; NULL without contender */
+    /* Whether a point with these values makes any use of a parameter; NULL: of all. A parameter given in a job whose
+     * points make no use of it is a mistake, unless the row says optional_use. */
+    bool (*uses)(const struct value *values, unsigned parameter);
+    /* Checks the values together and states the facts; on refusal `at` is the index of the parameter at fault, or
+     * at_within() when one of an entry's own parameters is. */
     bool (*examine)(const struct value *values, struct facts *facts, struct reason *why, unsigned *at);
     /* The settings whose random words a point shares with others, as canonical text (at most size bytes). */
     void (*shared_text)(const struct value *values, char *text, size_t size);
@@ -88,6 +98,11 @@ extern const char *const level_name[LEVELS];
 enum level level_best(void);
 /* The models at a level; the first is the default. Kinds are `struct model`. */
 const struct catalogue *models_at(enum level level);
+
+/* Blames parameter `inner` of the entry that is the value of parameter `outer`. */
+static inline unsigned at_within(unsigned outer, unsigned inner) {
+    return outer | (inner + 1) << 16;
+}
 
 static inline const struct model *model_of(const struct kind *kind) {
     return (const struct model *)(const void *)kind;

@@ -8,6 +8,9 @@
 
 enum { BINS_EXACT = 4096, BINS_PER_DOUBLING = 16 };
 
+/* Histograms whose spread matters are kept for each replication modulo this. */
+enum { BATCHES = 50 };
+
 /* The bin of x. */
 static inline uint64_t bin_of(uint64_t x) {
     if (x < BINS_EXACT)

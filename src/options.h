@@ -7,6 +7,8 @@
 
 #include "fail.h"
 
+#include <stdio.h>
+
 enum command { COMMAND_HELP, COMMAND_VERSION, COMMAND_RUN, COMMAND_PLAN, COMMAND_SHOW, COMMAND_LIST };
 enum progress_kind { PROGRESS_AUTO, PROGRESS_LINE, PROGRESS_PLAIN, PROGRESS_NONE };
 enum show_format { SHOW_TABLE, SHOW_CSV, SHOW_JSON };
@@ -36,5 +38,32 @@ bool options_read(int argc, char **argv, struct options *options, struct complai
 void options_free(struct options *options);
 /* Help of one command, or of all, to stdout. */
 void options_help(enum command command);
+/* The same to a file. */
+void help_print(FILE *out, enum command command);
+
+struct catalogue;
+/* `potluck list [topic]`: what a job can name, from the tables of the models. Complains about an unknown topic. */
+bool list_print(FILE *out, const struct catalogue *models, const char *topic, struct complaints *complaints);
+
+/* One row per command and per option. */
+struct command_row {
+    const char *name;
+    enum command command;
+    const char *operand; /* JOB.yaml; in brackets when it may be left out; "" for none */
+    const char *meaning; /* one line */
+    const char *text;    /* a paragraph for its help */
+};
+struct option_row {
+    const char *name;
+    const char *argument; /* NULL: a switch */
+    unsigned commands;    /* bits 1 << command: those that take it */
+    const char *meaning;
+    /* Stores the value, or says what is wrong with it; NULL for --help and --version. */
+    bool (*set)(struct options *options, const char *value, struct reason *why);
+};
+extern const struct command_row command_rows[];
+extern const unsigned n_command_rows;
+extern const struct option_row option_rows[];
+extern const unsigned n_option_rows;
 
 #endif

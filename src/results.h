@@ -33,6 +33,9 @@ struct column {
     double *number;
 };
 struct table {
+    char *title;
+    bool complete;
+    uint64_t n_done; /* points with all their replications */
     uint64_t n_rows;
     unsigned n_columns;
     struct column *columns;

@@ -26,7 +26,8 @@ enum purpose {
     PURPOSE_RETRY = 4,     /* words for rejected ones; lane names the rejected word, see retry_lane() */
     PURPOSE_STAY = 5,      /* complete graph: which jobs a policy blind to the origin leaves there by chance */
     PURPOSE_OCCUPANCY = 6, /* method: occupancy */
-    PURPOSE_GRAPH = 7      /* random graphs */
+    PURPOSE_GRAPH = 7,     /* random graphs */
+    PURPOSE_BORDER = 8     /* lane = attempt: replaces a neighbour that would lie beyond a border */
 };
 
 struct stream {
@@ -46,9 +47,9 @@ static inline uint32_t rng_word(struct stream s, enum purpose purpose, uint32_t 
     return rng_block(s, purpose, lane, (i / 64) * 16 + i % 16).v[(i / 16) % 4];
 }
 
-/* Lane of the words that replace a rejected word of job i: 256 attempts for each of 2^14 slots of a purpose. */
+/* Lane of the words that replace a rejected word of job i: 256 attempts for each of 64 slots of a purpose. */
 static inline uint32_t retry_lane(enum purpose purpose, uint32_t slot, uint32_t attempt) {
-    return (uint32_t)purpose << 22 | slot << 8 | attempt;
+    return (uint32_t)purpose << 14 | (slot & 63) << 8 | attempt;
 }
 
 /* Uniform over 0 .. n-1, n >= 1, exactly: Lemire, "Fast random integer generation in an interval", ACM TOMACS 29(1),

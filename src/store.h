@@ -38,8 +38,10 @@ struct store {
 
 struct store *store_new(const struct job *job);
 void store_free(struct store *s);
-/* Folds the outcome of a range that overlaps no completed one. */
-void store_fold(struct store *s, uint64_t point, const struct outcome *outcome);
+/* Sums of the tallies of an outcome, one per row of the model; made by the players, so that folding is quick. */
+void store_sum(const struct model *model, const struct outcome *outcome, struct moments *sums);
+/* Folds the outcome of a range that overlaps no completed one. With keep: means its tallies may be NULL. */
+void store_fold(struct store *s, uint64_t point, const struct outcome *outcome, const struct moments *sums);
 /* Adds the span to the completed ones; no overlap allowed. */
 void store_mark(struct point_store *p, uint64_t first, uint64_t end);
 /* Room for at least `replications` rows. */

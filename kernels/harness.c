@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * harness: does nothing for a stated time. What a run of it takes beyond that time is what the runner costs. */
+#include "isa.h"
+#include "kernel.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { HARNESS_MILLISECONDS, HARNESS_HOW };
+
+static const struct parameter parameters[] = {
+    [HARNESS_MILLISECONDS] = {.name = "milliseconds", .type = TYPE_REAL, .lower = 0, .upper = 3600000, .units = "ms",
+                              .meaning = "time a replication takes"},
+    [HARNESS_HOW] = {.name = "how", .type = TYPE_WORD, .standard = "spin", .words = "spin|sleep", .units = "1",
+                     .meaning = "keep a core busy, or wait"},
+};
+
+static const struct row rows[] = {
+    {"replication_index", "1", "index of the replication", "", true},
+};
+
+static bool examine(const struct value *v, struct facts *f, struct reason *why, unsigned *at) {
+    (void)why, (void)at;
+    *f = (struct facts){.nanoseconds = v[HARNESS_MILLISECONDS].real * 1e6 + 100, .row[0] = {0, 1}};
+    snprintf(f->sampler, sizeof f->sampler, "none");
+    return true;
+}
+
+static void shared_text(const struct value *v, char *text, size_t size) {
+    (void)v;
+    snprintf(text, size, "harness");
+}
+
+struct harness {
+    double seconds;
+    bool sleeps;
+};
+
+static void *prepare(const struct value *v) {
+    struct harness *h = allocate(1, sizeof *h);
+    *h = (struct harness){v[HARNESS_MILLISECONDS].real / 1000, v[HARNESS_HOW].word == 1};
+    return h;
+}
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static uint64_t play(const void *prepared, uint64_t key, struct workspace work, struct outcome *out) {
+    const struct harness *h = prepared;
+    (void)key, (void)work;
+    for (uint64_t r = 0; r < out->count; r++) {
+        if (h->sleeps) {
+            const double whole = (double)(time_t)h->seconds;
+            nanosleep(&(struct timespec){(time_t)h->seconds, (long)((h->seconds - whole) * 1e9)}, NULL);
+        } else {
+            const double end = now() + h->seconds;
+            while (now() < end)
+                ;
+        }
+        out->tally[r] = (int64_t)(out->first + r);
+    }
+    return 0;
+}
+
+const struct model ISA(model_harness) = {
+    .kind = {"harness", "does nothing for a stated time: measures the runner", "", parameters, 2},
+    .rows = rows,
+    .n_rows = 1,
+    .law = -1,
+    .cost = -1,
+    .contender = -1,
+    .examine = examine,
+    .shared_text = shared_text,
+    .prepare = prepare,
+    .release = free,
+    .play = play};

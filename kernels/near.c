@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Random neighbours, a block at a time. */
+#include "near.h"
+#include "distance.h"
+#include "wide.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static enum near_form near_form_of(const struct space *space, uint64_t reach, bool weighted) {
+    if (space->n == 1)
+        return NEAR_NOBODY;
+    if (space->form == FORM_COMPLETE || (!weighted && reach >= space->diameter))
+        return NEAR_EVERYBODY;
+    if (space->form == FORM_TREE)
+        return NEAR_LISTS;
+    if (space->form == FORM_CUBE)
+        return NEAR_CUBE;
+    return space->wrap && space->dims == 1 ? NEAR_RING : NEAR_LATTICE;
+}
+
+void ISA(near_examine)(const struct space *space, uint64_t reach, bool weighted, struct sampler_facts *facts) {
+    static const char *const how[] = {
+        [NEAR_NOBODY] = "no neighbours",
+        [NEAR_EVERYBODY] = "everybody",
+        [NEAR_RING] = "ring formula",
+        [NEAR_LATTICE] = "one table of offsets",
+        [NEAR_CUBE] = "one table of masks",
+        [NEAR_LISTS] = "lists sorted by distance"};
+    const enum near_form form = near_form_of(space, reach, weighted);
+    const bool table = form == NEAR_LATTICE || form == NEAR_CUBE;
+    uint64_t bytes = 0;
+    if (table)
+        bytes = offsets_bytes(space, reach);
+    if (form == NEAR_LISTS)
+        bytes = lists_bytes(space, reach);
+    if (weighted && (table || form == NEAR_RING))
+        bytes += offsets_count(space, reach) * 16;
+    *facts = (struct sampler_facts){.bytes = bytes, .candidates = 2};
+    facts->nanoseconds = form == NEAR_LISTS ? 12 : form == NEAR_RING || form == NEAR_EVERYBODY ? 3.5 : 5;
+    snprintf(facts->how, sizeof facts->how, "%s%s", how[form], weighted ? ", alias" : "");
+}
+
+/* Alias tables for weights 1/hop^2, in an order that depends on the weights alone. */
+static void build_alias(struct near *near, const uint32_t *hop) {
+    const uint32_t rows = near->rows;
+    double *share = allocate(rows, sizeof *share), total = 0;
+    uint32_t *small = allocate(rows, sizeof *small), *large = allocate(rows, sizeof *large), n_small = 0, n_large = 0;
+    near->threshold = allocate(rows, sizeof *near->threshold);
+    near->threshold_high = allocate(rows, sizeof *near->threshold_high);
+    near->alias = allocate(rows, sizeof *near->alias);
+    for (uint32_t j = 0; j < rows; j++)
+        total += 1.0 / ((double)hop[j] * hop[j]);
+    for (uint32_t j = 0; j < rows; j++) {
+        share[j] = rows / ((double)hop[j] * hop[j] * total);
+        if (share[j] < 1)
+            small[n_small++] = j;
+        else
+            large[n_large++] = j;
+        near->threshold[j] = UINT64_MAX;
+        near->alias[j] = j;
+    }
+    while (n_small > 0 && n_large > 0) {
+        const uint32_t s = small[--n_small], l = large[n_large - 1];
+        near->threshold[s] = probability_bits(share[s]);
+        near->alias[s] = l;
+        share[l] -= 1 - share[s];
+        if (share[l] < 1) {
+            n_large--;
+            small[n_small++] = l;
+        }
+    }
+    for (uint32_t j = 0; j < rows; j++)
+        near->threshold_high[j] = (uint32_t)(near->threshold[j] >> 32);
+    free(share);
+    free(small);
+    free(large);
+}
+
+static void prepare_weights(struct near *near) {
+    if (near->form != NEAR_RING) {
+        build_alias(near, near->offsets.hop);
+        return;
+    }
+    uint32_t *hop = allocate(near->rows, sizeof *hop);
+    for (uint32_t j = 0; j < near->rows; j++)
+        hop[j] = j / 2 + 1;
+    build_alias(near, hop);
+    free(hop);
+}
+
+void ISA(near_prepare)(struct sampler *s, uint64_t reach, bool self, bool weighted) {
+    struct near *near = allocate(1, sizeof *near);
+    if (reach > s->space.diameter)
+        reach = s->space.diameter;
+    near->form = near_form_of(&s->space, reach, weighted);
+    near->self = self;
+    near->weighted = weighted && near->form != NEAR_EVERYBODY;
+    s->near = near;
+    s->candidates = 2;
+    s->origin_first = true;
+    s->gives_hop = near->form != NEAR_EVERYBODY;
+    switch (near->form) {
+    case NEAR_RING:
+        near->rows = (uint32_t)(2 * reach < s->n ? 2 * reach : s->n - 1) + self;
+        break;
+    case NEAR_LATTICE:
+    case NEAR_CUBE:
+        offsets_build(&s->space, reach, &near->offsets);
+        near->rows = near->offsets.count + self; /* the row after the last is all zero */
+        break;
+    case NEAR_LISTS:
+        lists_build(&s->space, reach, &near->lists);
+        return;
+    default:
+        return;
+    }
+    if (near->weighted)
+        prepare_weights(near);
+}
+
+void ISA(near_free)(struct near *near) {
+    if (!near)
+        return;
+    offsets_free(&near->offsets);
+    lists_free(&near->lists);
+    free(near->threshold);
+    free(near->threshold_high);
+    free(near->alias);
+    free(near);
+}
+
+void ISA(near_anybody)(const struct sampler *s, struct stream stream, struct block *b) {
+    uint32_t *restrict v = b->candidate[1];
+    const uint32_t *restrict u = b->origin;
+    b->candidate[0] = b->origin;
+    if (s->n == 1) {
+        memset(v, 0, b->size * sizeof *v);
+        return;
+    }
+    draw_slot(stream, 0, b, s->n - 1, v);
+    for (uint32_t i = 0; i < b->size; i++)
+        v[i] += v[i] >= u[i];
+}
+
+/* The row of a 64-bit fraction x: exact to 2^-64. */
+static uint32_t row_of(const struct near *near, uint64_t x) {
+    const uint128 product = (uint128)x * near->rows;
+    const uint32_t j = (uint32_t)(product >> 64);
+    return (uint64_t)product < near->threshold[j] ? j : near->alias[j];
+}
+
+static uint64_t fraction(struct stream stream, enum purpose purpose, uint32_t lane, uint64_t i) {
+    return (uint64_t)rng_word(stream, purpose, lane, i) << 32 | rng_word(stream, purpose, lane + 1, i);
+}
+
+/* Rows by the alias method: the high word decides unless a boundary lies within its last bit. */
+static void draw_weighted(const struct near *near, struct stream stream, const struct block *b, uint32_t *restrict row) {
+    const uint32_t rows = near->rows, *restrict high = near->threshold_high, *restrict alias = near->alias;
+    for (uint32_t at = 0; at < b->size; at += CHUNK) {
+        uint32_t open = 0, *restrict r = row + at;
+        draw_chunk((struct words){stream, PURPOSE_CANDIDATE, 0}, b->first + at, r, false, 1);
+        for (uint32_t i = 0; i < CHUNK; i++) {
+            const uint64_t product = (uint64_t)r[i] * rows;
+            const uint32_t j = (uint32_t)(product >> 32), f = (uint32_t)product;
+            const uint32_t limit = high[(int32_t)j], other = alias[(int32_t)j];
+            open |= (uint32_t)(limit - f < rows) | (uint32_t)(f + rows < rows);
+            r[i] = f < limit ? j : other;
+        }
+        if (!open)
+            continue;
+        for (uint32_t i = 0; i < CHUNK; i++)
+            r[i] = row_of(near, fraction(stream, PURPOSE_CANDIDATE, 0, b->first + at + i));
+    }
+}
+
+static void draw_rows(const struct near *near, struct stream stream, const struct block *b, uint32_t *row) {
+    if (near->weighted)
+        draw_weighted(near, stream, b, row);
+    else
+        draw_slot(stream, 0, b, near->rows, row);
+}
+
+/* Rows 0, 1, 2, 3 .. are +1, -1, +2, -2 ..; `self` is the row after the last. */
+static void apply_ring(const struct sampler *s, struct block *b) {
+    const uint32_t n = s->n, self = s->near->self ? s->near->rows - 1 : UINT32_MAX;
+    const uint32_t *restrict u = b->origin;
+    uint32_t *restrict v = b->candidate[1], *restrict hop = b->hop;
+    for (uint32_t i = 0; i < b->size; i++) {
+        const uint32_t j = v[i], apart = j == self ? 0 : j / 2 + 1;
+        const uint32_t to = u[i] + (j & 1 && j != self ? n - apart : apart);
+        hop[i] = apart;
+        v[i] = to >= n ? to - n : to;
+    }
+}
+
+/* Moves every origin by its row, one side of the box after the other; bit i of `out` tells who left the box. */
+static uint32_t apply_lattice(const struct sampler *s, struct block *b, const uint32_t *restrict row,
+                              uint8_t *restrict out) {
+    uint32_t *restrict v = b->candidate[1], *restrict hop = b->hop, *restrict rest = b->scratch, any = 0;
+    const struct offsets *o = &s->near->offsets;
+    memcpy(rest, b->origin, b->size * sizeof *rest);
+    memset(v, 0, b->size * sizeof *v);
+    memset(out, 0, b->size);
+    uint32_t stride = 1;
+    for (unsigned d = s->space.dims; d-- > 0;) {
+        const uint32_t side = s->space.side[d];
+        const struct divisor by = divide_by(side);
+        const int32_t *restrict delta = o->delta[d];
+        for (uint32_t i = 0; i < b->size; i++) {
+            const uint32_t q = quotient(rest[i], by);
+            uint32_t x = rest[i] - q * side + (uint32_t)delta[(int32_t)row[i]];
+            if (s->space.wrap)
+                x = x >= side ? x - side : x;
+            out[i] |= x >= side;
+            v[i] += x * stride;
+            rest[i] = q;
+        }
+        stride *= side;
+    }
+    for (uint32_t i = 0; i < b->size; i++) {
+        hop[i] = o->hop[(int32_t)row[i]];
+        any |= out[i];
+    }
+    return any;
+}
+
+/* One job beyond a border: rows from BORDER words until one lies inside. */
+static void retry_inside(const struct sampler *s, struct stream stream, struct block *b, uint32_t i) {
+    const struct near *near = s->near;
+    for (uint32_t attempt = 0;; attempt++) {
+        CHECK(attempt < 1000000);
+        const uint32_t j =
+            near->weighted ? row_of(near, fraction(stream, PURPOSE_BORDER, 2 * attempt, b->first + i))
+                           : rng_below(stream, PURPOSE_BORDER, attempt, b->first + i, near->rows);
+        uint32_t rest = b->origin[i], to = 0, stride = 1;
+        bool inside = true;
+        for (unsigned d = s->space.dims; d-- > 0;) {
+            const uint32_t side = s->space.side[d], x = rest % side + (uint32_t)near->offsets.delta[d][j];
+            inside = inside && x < side;
+            to += x * stride;
+            stride *= side;
+            rest /= side;
+        }
+        if (inside) {
+            b->candidate[1][i] = to;
+            b->hop[i] = near->offsets.hop[j];
+            return;
+        }
+    }
+}
+
+static void draw_lattice(const struct sampler *s, struct stream stream, struct block *b) {
+    uint32_t row[BLOCK];
+    uint8_t out[BLOCK];
+    draw_rows(s->near, stream, b, row);
+    if (!apply_lattice(s, b, row, out))
+        return;
+    for (uint32_t i = 0; i < b->size; i++)
+        if (out[i])
+            retry_inside(s, stream, b, i);
+}
+
+static void draw_cube(const struct sampler *s, struct stream stream, struct block *b) {
+    const struct offsets *o = &s->near->offsets;
+    const uint32_t *restrict u = b->origin;
+    uint32_t *restrict v = b->candidate[1], *restrict hop = b->hop;
+    draw_rows(s->near, stream, b, v);
+    for (uint32_t i = 0; i < b->size; i++) {
+        hop[i] = o->hop[(int32_t)v[i]];
+        v[i] = u[i] ^ (uint32_t)o->delta[0][(int32_t)v[i]];
+    }
+}
+
+/* The shell of u that the fraction x falls into, when each shell weighs size/hop^2. */
+static uint32_t weighted_shell(const struct lists *l, uint64_t u, uint64_t x) {
+    const uint64_t *first = l->first + u * l->reach;
+    double total = 0;
+    for (uint32_t h = 0; h < l->reach; h++)
+        total += (double)(first[h + 1] - first[h]) / ((double)(h + 1) * (h + 1));
+    double left = (double)(x >> 11) * 0x1p-53 * total;
+    uint32_t last = 0;
+    for (uint32_t h = 0; h < l->reach; h++) {
+        if (first[h + 1] == first[h])
+            continue;
+        last = h;
+        left -= (double)(first[h + 1] - first[h]) / ((double)(h + 1) * (h + 1));
+        if (left < 0)
+            break;
+    }
+    return last;
+}
+
+static void draw_lists(const struct sampler *s, struct stream stream, struct block *b) {
+    const struct lists *l = &s->near->lists;
+    draw_words((struct words){stream, PURPOSE_CANDIDATE, 0}, b->first, b->size, b->scratch);
+    for (uint32_t i = 0; i < b->size; i++) {
+        const uint64_t u = b->origin[i], *first = l->first + u * l->reach;
+        uint64_t from = first[0], end = first[l->reach];
+        if (s->near->weighted) {
+            const uint32_t h = weighted_shell(l, u, fraction(stream, PURPOSE_CANDIDATE, 1, b->first + i));
+            from = first[h];
+            end = first[h + 1];
+        }
+        const uint32_t size = (uint32_t)(end - from) + s->near->self;
+        const uint64_t at =
+            from + rng_below_from(stream, PURPOSE_CANDIDATE, 0, b->first + i, b->scratch[i], size);
+        if (at == end) { /* the row after the last */
+            b->candidate[1][i] = (uint32_t)u;
+            b->hop[i] = 0;
+            continue;
+        }
+        uint32_t hop = 1;
+        while (first[hop] <= at)
+            hop++;
+        b->candidate[1][i] = l->member[at];
+        b->hop[i] = hop;
+    }
+}
+
+void ISA(near_draw)(const struct sampler *s, struct stream stream, struct block *b) {
+    b->candidate[0] = b->origin;
+    switch (s->near->form) {
+    case NEAR_NOBODY:
+        memset(b->candidate[1], 0, b->size * sizeof *b->candidate[1]);
+        memset(b->hop, 0, b->size * sizeof *b->hop);
+        return;
+    case NEAR_EVERYBODY:
+        if (s->near->self)
+            draw_slot(stream, 0, b, s->n, b->candidate[1]);
+        else
+            ISA(near_anybody)(s, stream, b);
+        return;
+    case NEAR_RING:
+        draw_rows(s->near, stream, b, b->candidate[1]);
+        apply_ring(s, b);
+        return;
+    case NEAR_LATTICE:
+        draw_lattice(s, stream, b);
+        return;
+    case NEAR_CUBE:
+        draw_cube(s, stream, b);
+        return;
+    case NEAR_LISTS:
+        draw_lists(s, stream, b);
+        return;
+    }
+}

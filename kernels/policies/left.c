@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * left{d}: always go left; one uniform server from each of d groups, group g being the servers gn/d .. (g+1)n/d - 1
+ * (bounds rounded down), the leftmost of the least loaded. Voecking, "How asymmetry helps load balancing", J. ACM 50(4),
+ * 2003. Candidate g comes from slot g. */
+#include "sampler.h"
+
+static const struct parameter parameters[] = {
+    {.name = "d", .type = TYPE_COUNT, .lower = 1, .upper = CANDIDATES_MAX, .standard = "2", .units = "server",
+     .meaning = "number of groups, one candidate from each"},
+};
+
+static bool examine(const struct value *v, const struct space *space, struct sampler_facts *f, struct reason *why,
+                    unsigned *at) {
+    *at = 0;
+    if (v[0].count > space->n)
+        return refuse(why, "%llu groups need at least as many servers, there are %llu", (unsigned long long)v[0].count,
+                      (unsigned long long)space->n);
+    *f = (struct sampler_facts){
+        .nanoseconds = 1.0 + 1.2 * (double)v[0].count, .candidates = (unsigned)v[0].count, .how = "one of each group"};
+    return true;
+}
+
+static void prepare(const struct value *v, struct sampler *s) {
+    s->d = (uint32_t)v[0].count;
+    s->candidates = s->d;
+    s->blind = true;
+}
+
+static void draw(const struct sampler *s, struct stream stream, struct block *b) {
+    for (uint32_t g = 0; g < s->d; g++) {
+        const uint32_t from = (uint32_t)((uint64_t)g * s->n / s->d), end = (uint32_t)((g + 1ull) * s->n / s->d);
+        uint32_t *restrict v = b->candidate[g];
+        draw_slot(stream, g, b, end - from, v);
+        for (uint32_t i = 0; i < b->size; i++)
+            v[i] += from;
+    }
+}
+
+const struct policy ISA(policy_left) = {
+    .kind = {"left", "one server from each of d groups, leftmost wins ties", "Voecking, J. ACM 50(4), 2003", parameters,
+             1},
+    .examine = examine,
+    .prepare = prepare,
+    .draw = draw};

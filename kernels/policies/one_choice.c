@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * one-choice: a job stays where it arrives; classical balls into bins. */
+#include "sampler.h"
+
+static bool examine(const struct value *v, const struct space *space, struct sampler_facts *f, struct reason *why,
+                    unsigned *at) {
+    (void)v, (void)space, (void)why, (void)at;
+    *f = (struct sampler_facts){.nanoseconds = 1.5, .candidates = 1, .how = "the origin"};
+    return true;
+}
+
+static void prepare(const struct value *v, struct sampler *s) {
+    (void)v;
+    s->candidates = 1;
+    s->origin_first = true;
+}
+
+static void draw(const struct sampler *s, struct stream stream, struct block *b) {
+    (void)s, (void)stream;
+    b->candidate[0] = b->origin;
+}
+
+static void ranks(const struct value *v, uint64_t n, struct ranks *r) {
+    (void)v, (void)n;
+    *r = (struct ranks){.d = 1, .beta = UINT64_MAX};
+}
+
+const struct policy ISA(policy_one_choice) = {
+    .kind = {"one-choice", "the server the job arrives at", "Azar et al., SIAM J. Comput. 29(1), 1999", NULL, 0},
+    .examine = examine,
+    .prepare = prepare,
+    .draw = draw,
+    .ranks = ranks};

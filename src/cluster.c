@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * MPI. No one-sided communication: Debian's Open MPI has no component for it between hosts. No blocking waits: those
+ * spin at full load beside threads that compute. */
+#include "cluster.h"
+
+#include <mpi.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static bool started;
+
+/* Open MPI's mpirun and srun --mpi=pmix leave these in the environment. */
+static bool launched(void) {
+    return getenv("OMPI_COMM_WORLD_SIZE") || getenv("PMIX_RANK") || getenv("PMI_RANK");
+}
+
+static void abort_all(int code) {
+    if (started)
+        MPI_Abort(MPI_COMM_WORLD, code);
+    _Exit(code);
+}
+
+bool cluster_start(int *argc, char ***argv, struct cluster *c, struct reason *why) {
+    *c = (struct cluster){0, 1};
+    if (launched()) {
+        int provided = 0;
+        if (MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS || provided < MPI_THREAD_FUNNELED)
+            return refuse(why, "MPI cannot be started with threads");
+        started = true;
+        on_failure(abort_all);
+        MPI_Comm_rank(MPI_COMM_WORLD, &c->rank);
+        MPI_Comm_size(MPI_COMM_WORLD, &c->size);
+    }
+    const char *tasks = getenv("SLURM_STEP_NUM_TASKS");
+    if (c->size == 1 && tasks && atoi(tasks) > 1)
+        return refuse(why, "srun started %s processes that do not know of each other; use srun --mpi=pmix, or mpirun",
+                      tasks);
+    return true;
+}
+
+void cluster_finish(void) {
+    if (started)
+        MPI_Finalize();
+    started = false;
+}
+
+void cluster_share_words(uint64_t *words, int count) {
+    if (started)
+        MPI_Bcast(words, count, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+}
+
+void cluster_share_text(char **text) {
+    int rank = 0;
+    if (!started)
+        return;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    uint64_t length = rank == 0 ? strlen(*text) : 0;
+    cluster_share_words(&length, 1);
+    if (rank != 0)
+        *text = allocate(length + 1, 1);
+    MPI_Bcast(*text, (int)length, MPI_CHAR, 0, MPI_COMM_WORLD);
+}
+
+void cluster_sum(double *values, int count) {
+    int rank = 0;
+    if (!started)
+        return;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Reduce(rank == 0 ? MPI_IN_PLACE : values, values, count, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+}
+
+static void nap(long microseconds) {
+    nanosleep(&(struct timespec){0, microseconds * 1000}, NULL);
+}
+
+void cluster_send(int rank, int tag, const uint64_t *words, uint64_t count) {
+    MPI_Request request;
+    int gone = 0;
+    if (!started)
+        return;
+    CHECK(count <= INT32_MAX);
+    MPI_Isend(words, (int)count, MPI_UINT64_T, rank, tag, MPI_COMM_WORLD, &request);
+    MPI_Test(&request, &gone, MPI_STATUS_IGNORE);
+    while (!gone) {
+        nap(200);
+        MPI_Test(&request, &gone, MPI_STATUS_IGNORE);
+    }
+}
+
+bool cluster_receive(int *rank, int *tag, uint64_t **words, uint64_t *count) {
+    MPI_Status status;
+    int arrived = 0, size = 0;
+    if (!started)
+        return false;
+    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &arrived, &status);
+    if (!arrived)
+        return false;
+    MPI_Get_count(&status, MPI_UINT64_T, &size);
+    *words = allocate((uint64_t)size + 1, sizeof **words);
+    MPI_Recv(*words, size, MPI_UINT64_T, status.MPI_SOURCE, status.MPI_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    *rank = status.MPI_SOURCE;
+    *tag = status.MPI_TAG;
+    *count = (uint64_t)size;
+    return true;
+}

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "layout.h"
+
+#include "exchange.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum dimension dimension_of(const struct histogram *h) {
+    return h->axis == AXIS_LOAD  ? DIMENSION_LOAD
+           : h->axis == AXIS_HOP ? DIMENSION_HOP
+                                 : DIMENSION_SERVER;
+}
+
+bool dimension_grows(enum dimension d) {
+    return d == DIMENSION_REPLICATION || d == DIMENSION_LOAD || d == DIMENSION_HOP ||
+           d == DIMENSION_SPAN;
+}
+
+static const struct model *model_in(const struct layout *l) {
+    return l->store->job->model;
+}
+
+/* ---- the list of variables ---- */
+
+/* Adds a variable, of which `v` gives all but the name and long name; the caller owns neither
+ * afterwards. */
+static void add(struct layout *l, char *name, char *long_name, struct variable v) {
+    l->variables = reallocate(l->variables, l->n + 1, sizeof *l->variables);
+    v.name = name;
+    v.long_name = long_name;
+    l->variables[l->n++] = v;
+}
+
+static void add_plain(struct layout *l, const char *name, const char *long_name,
+                      struct variable v) {
+    add(l, duplicate_text(name), duplicate_text(long_name), v);
+}
+
+static void add_coordinates(struct layout *l) {
+    static const struct {
+        enum dimension dimension;
+        const char *name, *long_name, *units;
+        bool state, bins;
+    } table[] = {
+        {DIMENSION_POINT, "point", "number of the point", "1", false, false},
+        {DIMENSION_REPLICATION, "replication", "number of the replication", "1", false, false},
+        {DIMENSION_BATCH, "batch", "replication modulo 50", "1", false, false},
+        {DIMENSION_LOAD, "load", "load, or the smallest of its bin", "1", false, true},
+        {DIMENSION_HOP, "hop", "distance in hops, or the smallest of its bin", "hop", false, true},
+        {DIMENSION_SERVER, "server", "number of the server", "1", false, false},
+        {DIMENSION_SPAN, "span", "number of the range of completed replications", "1", true, false},
+        {DIMENSION_BOUND, "bound", "0: point, 1: first replication, 2: end", "1", true, false},
+        {DIMENSION_ROW, "row", "number of the statistic, in the order of the file", "1", true,
+         false},
+        {DIMENSION_WORD, "word", "0: count, 1-2: sum, 3-5: squares; low words first", "1", true,
+         false},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        struct variable v = {.state = table[i].state,
+                             .coordinate = true,
+                             .element = ELEMENT_U64,
+                             .rank = 1,
+                             .dimension = {table[i].dimension},
+                             .units = table[i].units,
+                             .fill = table[i].bins ? fill_lower : fill_index};
+        if (!l->length[table[i].dimension])
+            continue;
+        add_plain(l, table[i].name, table[i].long_name, v);
+        v.coordinate = false;
+        v.fill = fill_upper;
+        if (table[i].bins)
+            add(l, format_text("%s_upper", table[i].name),
+                format_text("the largest %s of the bin", table[i].name), v);
+    }
+}
+
+static void add_columns(struct layout *l) {
+    const struct variable v = {.rank = 1, .dimension = {DIMENSION_POINT}, .units = "1"};
+    struct variable label = v, count = v;
+    label.element = ELEMENT_TEXT;
+    label.fill = fill_label;
+    add_plain(l, "label", "what distinguishes the point", label);
+    for (unsigned i = 0; i < l->columns.n; i++) {
+        const struct job_column *c = &l->columns.columns[i];
+        struct variable column = v;
+        column.element = c->element;
+        column.units = c->units;
+        column.index = i;
+        column.fill = fill_column;
+        add_plain(l, c->name, c->long_name ? c->long_name : c->name, column);
+    }
+    count.element = ELEMENT_U64;
+    count.fill = fill_replications;
+    add_plain(l, "replications", "completed replications", count);
+    count.fill = fill_stream;
+    add_plain(l, "stream", "which random words the point used; only equal ones are paired", count);
+}
+
+static void add_rows(struct layout *l) {
+    for (unsigned i = 0; i < model_in(l)->n_rows; i++) {
+        const struct row *r = &model_in(l)->rows[i];
+        struct variable v = {.element = ELEMENT_F64,
+                             .rank = 2,
+                             .dimension = {DIMENSION_POINT, DIMENSION_REPLICATION},
+                             .units = r->units,
+                             .reference = r->reference,
+                             .index = i,
+                             .fill = fill_row,
+                             .take = take_row};
+        if (l->length[DIMENSION_REPLICATION])
+            add_plain(l, r->name, r->long_name, v);
+        v.rank = 1;
+        v.take = NULL;
+        v.fill = fill_mean;
+        add(l, format_text("mean_%s", r->name),
+            format_text("%s: mean over replications", r->long_name), v);
+        v.fill = fill_se;
+        add(l, format_text("se_%s", r->name),
+            format_text("%s: standard error of the mean", r->long_name), v);
+    }
+}
+
+static void add_law(struct layout *l, const struct histogram *h, struct variable v) {
+    const size_t length = strlen(h->name), tail = strlen("_count");
+    const bool counts = length > tail && strcmp(h->name + length - tail, "_count") == 0;
+    const int stem = (int)(counts ? length - tail : length);
+    v.element = ELEMENT_F64;
+    v.units = "1";
+    v.fill = fill_fraction;
+    add(l, format_text("%.*s_fraction", stem, h->name), format_text("fraction: %s", h->long_name),
+        v);
+    v.fill = fill_fraction_se;
+    add(l, format_text("se_%.*s_fraction", stem, h->name),
+        format_text("standard error of the fraction: %s", h->long_name), v);
+}
+
+static void add_histogram(struct layout *l, unsigned i) {
+    const struct histogram *h = &model_in(l)->histograms[i];
+    struct variable v = {.element = ELEMENT_U64,
+                         .rank = 2,
+                         .dimension = {DIMENSION_POINT, dimension_of(h)},
+                         .units = h->units,
+                         .index = i,
+                         .fill = fill_histogram,
+                         .take = h->batched ? NULL : take_histogram};
+    if (h->axis == AXIS_SERVER) { /* the sums are in the state */
+        CHECK(!h->batched);
+        v.element = ELEMENT_F64;
+        v.fill = fill_server_means;
+        v.take = NULL;
+    }
+    add_plain(l, h->name, h->long_name, v);
+    if (model_in(l)->law == (int)i)
+        add_law(l, h, v);
+    if (!h->batched)
+        return;
+    v.rank = 3;
+    v.dimension[1] = DIMENSION_BATCH;
+    v.dimension[2] = dimension_of(h);
+    v.fill = fill_batches;
+    v.take = take_batches;
+    add(l, format_text("%s_batch", h->name),
+        format_text("%s, by batch of replications", h->long_name), v);
+}
+
+static void add_comparisons(struct layout *l) {
+    static const char *const table[][2] = {
+        {"tv", "total variation to the law of the baseline, from pooled fractions: biased high"},
+        {"tv_floor", "total variation that noise alone would show"},
+        {"tv_cross",
+         "total variation to the law of the baseline, cross-fitted from batches: biased low"},
+        {"se_tv_cross", "standard error of the cross-fitted total variation"},
+        {"cost_reduction", "1 - cost / cost of the baseline"},
+        {"se_cost_reduction", "standard error of the cost reduction"},
+    };
+    const struct variable v = {.element = ELEMENT_F64,
+                               .rank = 1,
+                               .dimension = {DIMENSION_POINT},
+                               .units = "1",
+                               .fill = fill_comparison};
+    for (unsigned i = 0; i < sizeof table / sizeof *table; i++) {
+        struct variable comparison = v;
+        comparison.index = i;
+        if (i < 4 ? l->comparisons.laws != NULL : l->comparisons.costs != NULL)
+            add_plain(l, table[i][0], table[i][1], comparison);
+    }
+}
+
+static void add_server_sums(struct layout *l, struct variable v) {
+    v.dimension[1] = DIMENSION_SERVER;
+    v.fill = fill_histogram;
+    v.take = take_histogram;
+    for (unsigned i = 0; i < model_in(l)->n_histograms; i++) {
+        const struct histogram *h = &model_in(l)->histograms[i];
+        v.index = i;
+        if (h->axis == AXIS_SERVER && l->store->job->keep_histogram[i])
+            add(l, duplicate_text(h->name),
+                format_text("%s, summed over replications", h->long_name), v);
+    }
+}
+
+/* The ranges come first: what is read after them depends on them. */
+static void add_state(struct layout *l) {
+    struct variable v = {.state = true, .element = ELEMENT_U64, .rank = 2, .units = "1"};
+    v.dimension[0] = DIMENSION_SPAN;
+    v.dimension[1] = DIMENSION_BOUND;
+    v.fill = fill_spans;
+    v.take = take_spans;
+    add_plain(l, "spans", "ranges of completed replications: point, first, end", v);
+    v.dimension[0] = DIMENSION_POINT;
+    v.dimension[1] = DIMENSION_BATCH;
+    v.fill = fill_batch_replications;
+    v.take = take_batch_replications;
+    add_plain(l, "batch_replications", "completed replications, by batch", v);
+    add_server_sums(l, v);
+    v.rank = 3;
+    v.dimension[1] = DIMENSION_ROW;
+    v.dimension[2] = DIMENSION_WORD;
+    v.fill = fill_moments;
+    v.take = take_moments;
+    if (l->length[DIMENSION_ROW])
+        add_plain(l, "moments", "exact sums of the whole numbers behind each row", v);
+    v.rank = 1;
+    v.element = ELEMENT_U8;
+    v.fill = fill_done;
+    v.take = take_done;
+    add_plain(l, "done", "whether the point has all its replications", v);
+}
+
+/* ---- lengths ---- */
+
+static void raise_to(uint64_t *length, uint64_t x) {
+    *length = x > *length ? x : *length;
+}
+
+static void measure(struct layout *l) {
+    const struct job *job = l->store->job;
+    const struct model *model = job->model;
+    CHECK(job->n_points > 0);
+    l->length[DIMENSION_POINT] = job->n_points;
+    l->length[DIMENSION_BATCH] = BATCHES;
+    l->length[DIMENSION_ROW] = model->n_rows;
+    l->length[DIMENSION_WORD] = MOMENT_WORDS;
+    l->length[DIMENSION_BOUND] = BOUNDS;
+    for (uint64_t p = 0; p < job->n_points; p++) {
+        const struct point_store *point = &l->store->points[p];
+        const uint64_t end = point->n_spans ? point->spans[point->n_spans - 1].end : 0;
+        /* An axis without elements is not something every reader can show. */
+        raise_to(&l->length[DIMENSION_REPLICATION],
+                 job->keep_rows && model->n_rows ? end + !end : 0);
+        l->length[DIMENSION_SPAN] += point->n_spans;
+        for (unsigned h = 0; h < model->n_histograms; h++) {
+            if (!job->keep_histogram[h])
+                continue;
+            const enum dimension d = dimension_of(&model->histograms[h]);
+            const uint64_t used =
+                d == DIMENSION_SERVER
+                    ? job->points[p].facts.servers
+                    : filled_bins(&point->histogram[h], batches_of(&model->histograms[h]));
+            raise_to(&l->length[d], used + !used);
+        }
+    }
+    raise_to(&l->length[DIMENSION_SPAN], 1);
+}
+
+void layout_init(struct layout *l, const struct store *s) {
+    *l = (struct layout){.store = s};
+    measure(l);
+    l->columns = columns_of(s->job);
+    l->comparisons = compare_with_baseline(s);
+    add_coordinates(l);
+    add_columns(l);
+    add_rows(l);
+    for (unsigned h = 0; h < model_in(l)->n_histograms; h++)
+        if (s->job->keep_histogram[h])
+            add_histogram(l, h);
+    add_comparisons(l);
+    add_state(l);
+}
+
+void layout_free(struct layout *l) {
+    for (unsigned i = 0; i < l->n; i++) {
+        free(l->variables[i].name);
+        free(l->variables[i].long_name);
+    }
+    free(l->variables);
+    comparisons_free(&l->comparisons);
+    columns_free(&l->columns);
+    *l = (struct layout){0};
+}
+
+uint64_t layout_count(const struct layout *l, const struct variable *v) {
+    uint64_t count = 1;
+    for (unsigned i = 0; i < v->rank; i++)
+        count *= l->length[v->dimension[i]];
+    return count;
+}

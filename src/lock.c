@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _GNU_SOURCE
+#include "lock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+static int held = -1;
+static char *held_path;
+
+bool lock_take(const char *path, struct reason *why) {
+    char *name = format_text("%s.lock", path), host[128] = "?";
+    const int fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (fd < 0) {
+        refuse(why, "cannot make %s: %s", name, strerror(errno));
+        free(name);
+        return false;
+    }
+    if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+        char holder[160] = "";
+        const ssize_t got = read(fd, holder, sizeof holder - 1);
+        holder[got > 0 ? got : 0] = '\0';
+        refuse(why, "%s is being written by another run (%s)", path, holder);
+        close(fd);
+        free(name);
+        return false;
+    }
+    gethostname(host, sizeof host - 1);
+    if (ftruncate(fd, 0) == 0)
+        dprintf(fd, "process %ld on %s", (long)getpid(), host);
+    held = fd;
+    held_path = name;
+    return true;
+}
+
+void lock_release(void) {
+    if (held < 0)
+        return;
+    unlink(held_path);
+    close(held);
+    free(held_path);
+    held = -1;
+}

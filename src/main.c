@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * potluck: read the job, plan, play it on all ranks, gather, write. */
+#include "run.h"
+
+#include "plan.h"
+#include "table.h"
+#include "version.h"
+
+#include <fenv.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The models at the level POTLUCK_ISA asks for, else at the best this processor has. */
+static const struct catalogue *choose_models(struct complaints *complaints) {
+    const char *wanted = getenv("POTLUCK_ISA");
+    enum level level = level_best();
+    if (wanted && *wanted) {
+        unsigned asked = 0;
+        while (asked < LEVELS && strcmp(wanted, level_name[asked]) != 0)
+            asked++;
+        if (asked > level)
+            complain(complaints, NULL, "POTLUCK_ISA=%s: this processor runs baseline%s%s", wanted,
+                     level >= LEVEL_AVX2 ? ", avx2" : "", level >= LEVEL_AVX512 ? ", avx512" : "");
+        else
+            level = (enum level)asked;
+    }
+    return models_at(level);
+}
+
+static int give_up(struct complaints *complaints) {
+    fputs(complaints->text, stderr);
+    complaints_free(complaints);
+    return EXIT_USER;
+}
+
+static int plan(const struct options *options, const struct catalogue *models, struct complaints *complaints) {
+    struct job *job = job_read(options->input, NULL, options->replications, models, complaints);
+    if (!job)
+        return give_up(complaints);
+    const bool fits = plan_fits(job, options->memory, complaints);
+    if (fits)
+        plan_print(job, options, run_threads(options));
+    job_free(job);
+    return fits ? EXIT_DONE : give_up(complaints);
+}
+
+static int show(const struct options *options, struct complaints *complaints) {
+    struct reason why;
+    struct saved *saved = results_open(options->input, &why);
+    struct table *table = saved ? results_table(saved, &why) : NULL;
+    if (!table)
+        complain(complaints, NULL, "%s", why.text);
+    const bool shown = table && table_show(table, options->by, options->format, stdout, complaints);
+    table_free(table);
+    results_close(saved);
+    return shown ? EXIT_DONE : give_up(complaints);
+}
+
+int main(int argc, char **argv) {
+    struct options options;
+    struct complaints complaints = {0};
+    int code = EXIT_DONE;
+    fesetenv(FE_DFL_ENV); /* no flushing of small numbers, whatever the libraries were built with */
+    run_prepare();
+    const struct catalogue *models = choose_models(&complaints);
+    if (!options_read(argc, argv, &options, &complaints) || complaints.count) {
+        code = run_is_first() ? give_up(&complaints) : EXIT_USER;
+        options_free(&options);
+        return code;
+    }
+    switch (options.command) {
+    case COMMAND_HELP:
+        options_help(options.help_for);
+        break;
+    case COMMAND_VERSION:
+        printf("potluck %s (%s)\n", POTLUCK_VERSION, POTLUCK_REVISION);
+        break;
+    case COMMAND_LIST:
+        code = list_print(stdout, models, options.topic, &complaints) ? EXIT_DONE : give_up(&complaints);
+        break;
+    case COMMAND_PLAN:
+        code = plan(&options, models, &complaints);
+        break;
+    case COMMAND_SHOW:
+        code = show(&options, &complaints);
+        break;
+    case COMMAND_RUN:
+        code = run(&argc, &argv, &options, models);
+        break;
+    }
+    options_free(&options);
+    if (fflush(stdout) != 0 && code == EXIT_DONE)
+        world_failed("cannot write to standard output");
+    return code;
+}

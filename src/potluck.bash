@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# bash completion for potluck
+_potluck() {
+  local word="${COMP_WORDS[COMP_CWORD]}" before="${COMP_WORDS[COMP_CWORD-1]}" command="${COMP_WORDS[1]}"
+  local options="" files="" words=""
+  COMPREPLY=()
+  if [ "$COMP_CWORD" -eq 1 ]; then
+    mapfile -t COMPREPLY < <(compgen -W "run plan show list help --help --version" -- "$word")
+    return
+  fi
+  case "$before" in
+    -o) files="h5" ;;
+    --progress) words="auto line plain none" ;;
+    -r|--threads|--max-time|--checkpoint|--memory|--only|--by) return ;;
+  esac
+  case "$command" in
+    run) options="-o -r --resume --force --accept-source --threads --max-time --checkpoint --memory --only --progress --help --version" ;;
+    plan) options="-r --threads --memory --help --version" ;;
+    show) options="--by --csv --json --help --version" ;;
+    list) options="--help --version" ;;
+    help) options="--help --version" ;;
+  esac
+  if [ -z "$files$words" ]; then
+    case "$command" in
+      run|plan) files="yaml" ;;
+      show) files="h5" ;;
+      list) words="models parameters statistics topologies policies" ;;
+      help) words="run plan show list" ;;
+    esac
+    [[ $word == -* ]] && words="$options" files=""
+  fi
+  if [ -n "$files" ]; then
+    mapfile -t COMPREPLY < <(compgen -f -X "!*.$files" -- "$word"; compgen -d -S / -- "$word")
+    compopt -o nospace 2> /dev/null
+  else
+    mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
+  fi
+}
+complete -F _potluck potluck

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The story of a run. Rank 0 reads the job and the saved results and says how it looks; all ranks read the same
+ * resolved text; everybody plays; rank 0 writes. */
+#include "run.h"
+
+#include "cluster.h"
+#include "conductor.h"
+#include "lock.h"
+#include "log.h"
+#include "plan.h"
+#include "results.h"
+#include "runner.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+void run_prepare(void) {
+    conductor_listen();
+}
+
+bool run_is_first(void) {
+    const char *rank = getenv("OMPI_COMM_WORLD_RANK");
+    if (!rank)
+        rank = getenv("PMIX_RANK");
+    return !rank || strcmp(rank, "0") == 0;
+}
+
+unsigned run_threads(const struct options *options) {
+    return runner_threads(options->threads);
+}
+
+static bool exists(const char *path) {
+    struct stat s;
+    return lstat(path, &s) == 0;
+}
+
+/* A run of single points or replications prints them and writes only where -o says so. */
+static bool writes(const struct options *o) {
+    return o->output != NULL;
+}
+
+/* The folder can take a new file. */
+static bool writable(const char *path, struct complaints *complaints) {
+    char *folder = duplicate_text(path), *slash = strrchr(folder, '/');
+    if (slash)
+        slash[slash == folder] = '\0';
+    const char *name = slash ? folder : ".";
+    struct stat s;
+    if (stat(path, &s) == 0 && !S_ISREG(s.st_mode))
+        complain(complaints, NULL, "%s is not a file that could be replaced", path);
+    else if (access(name, W_OK) != 0)
+        complain(complaints, NULL, "cannot write to folder %s: %s", name, strerror(errno));
+    free(folder);
+    return complaints->count == 0;
+}
+
+static bool inside(const struct options *o, const struct job *job, struct complaints *complaints) {
+    if (o->only_point >= 0 && (uint64_t)o->only_point >= job->n_points)
+        complain(complaints, NULL, "--only %lld: the job has points 0 to %llu", (long long)o->only_point,
+                 (unsigned long long)job->n_points - 1);
+    if (o->only_replication >= 0 && (uint64_t)o->only_replication >= job->replications.max)
+        complain(complaints, NULL, "--only %lld:%lld: the job has replications 0 to %llu", (long long)o->only_point,
+                 (long long)o->only_replication, (unsigned long long)job->replications.max - 1);
+    return complaints->count == 0;
+}
+
+/* The first line in which two texts differ, for people. */
+static void first_difference(const char *mine, const char *theirs, struct reason *why) {
+    while (*mine && *mine == *theirs) {
+        const char *a = strchr(mine, '\n'), *b = strchr(theirs, '\n');
+        if (!a || !b || a - mine != b - theirs || strncmp(mine, theirs, (size_t)(a - mine)) != 0)
+            break;
+        mine = a + 1;
+        theirs = b + 1;
+    }
+    refuse(why, "\"%.*s\" here, \"%.*s\" there", (int)strcspn(mine, "\n"), mine, (int)strcspn(theirs, "\n"), theirs);
+}
+
+/* Points that hold more than the new stopping rule would have let them have are played anew. */
+static void drop_excess(struct store *store, bool same_rule) {
+    const struct replications *r = &store->job->replications;
+    const uint64_t most = r->n_criteria == 0 ? r->max : same_rule ? UINT64_MAX : r->min - 1;
+    uint64_t dropped = 0;
+    for (uint64_t i = 0; i < store->job->n_points; i++) {
+        struct point_store *p = &store->points[i];
+        if (p->n_spans && p->spans[p->n_spans - 1].end > most) {
+            store_clear(store->job, p);
+            dropped++;
+        }
+    }
+    if (dropped)
+        fprintf(stderr, "potluck: %llu points are played anew: they had more replications than the job now asks for\n",
+                (unsigned long long)dropped);
+}
+
+/* Fills the store from the file of an earlier run of the same job. */
+static bool resume(const struct options *o, struct job *job, struct store *store, struct complaints *complaints) {
+    struct reason why;
+    struct saved *saved = results_open(o->output, &why);
+    if (!saved) {
+        complain(complaints, NULL, "--resume: %s", why.text);
+        return false;
+    }
+    const char *theirs = results_attribute(saved, "identity"), *resolved = results_attribute(saved, "resolved");
+    const char *revision = results_attribute(saved, "source_revision");
+    if (!theirs || !resolved || strcmp(theirs, job->identity) != 0) {
+        first_difference(job->identity, theirs ? theirs : "", &why);
+        complain(complaints, NULL, "--resume: %s holds another job: %s", o->output, why.text);
+    } else if (!o->accept_source && (!revision || strcmp(revision, log_revision()) != 0)) {
+        complain(complaints, NULL, "--resume: %s was made by source revision %s, this is %s (--accept-source goes on)",
+                 o->output, revision ? revision : "unknown", log_revision());
+    } else if (!results_load(saved, store, &why)) {
+        complain(complaints, NULL, "--resume: %s: %s", o->output, why.text);
+    } else {
+        drop_excess(store, strcmp(resolved, job->resolved) == 0);
+    }
+    results_close(saved);
+    return complaints->count == 0;
+}
+
+/* The same job with another seed: its complete text with that line replaced, the user's own text kept. */
+static struct job *reseed(struct job *job, const char *seed_line, const struct catalogue *models,
+                          struct complaints *complaints) {
+    const char *mine = strstr(job->resolved, "\nseed: ");
+    CHECK(mine);
+    char *text = format_text("%.*s%.*s%s", (int)(mine - job->resolved), job->resolved,
+                             (int)(1 + strcspn(seed_line + 1, "\n")), seed_line, mine + 1 + strcspn(mine + 1, "\n"));
+    struct job *other = job_read(job->path, text, 0, models, complaints);
+    CHECK(other);
+    free(text);
+    free(other->text);
+    other->text = duplicate_text(job->text);
+    other->text_length = job->text_length;
+    job_free(job);
+    return other;
+}
+
+/* --resume without a seed in the job file goes on with the seed of the results. */
+static struct job *read_job(const struct options *o, const struct catalogue *models, struct complaints *complaints) {
+    struct job *job = job_read(o->input, NULL, o->replications, models, complaints);
+    if (!job || !job->seed_drawn || !o->resume || !writes(o) || !exists(o->output))
+        return job;
+    struct reason why;
+    struct saved *saved = results_open(o->output, &why);
+    const char *resolved = saved ? results_attribute(saved, "resolved") : NULL;
+    const char *line = resolved ? strstr(resolved, "\nseed: ") : NULL;
+    if (line)
+        job = reseed(job, line, models, complaints);
+    results_close(saved);
+    return job;
+}
+
+/* Everything rank 0 settles before the others start. NULL after complaining. */
+static struct job *open_job(const struct options *o, const struct catalogue *models, struct store **store,
+                            struct complaints *complaints) {
+    struct reason why;
+    *store = NULL;
+    if (writes(o) && !writable(o->output, complaints))
+        return NULL;
+    if (writes(o) && exists(o->output) && !o->resume && !o->force) {
+        complain(complaints, NULL, "%s exists (--resume goes on with it, --force replaces it)", o->output);
+        return NULL;
+    }
+    struct job *job = read_job(o, models, complaints);
+    if (!job)
+        return NULL;
+    if (inside(o, job, complaints) && plan_fits(job, o->memory, complaints)) {
+        if (writes(o) && !lock_take(o->output, &why))
+            complain(complaints, NULL, "%s", why.text);
+        *store = store_new(job);
+        if (complaints->count == 0 && o->resume && writes(o) && exists(o->output))
+            resume(o, job, *store, complaints);
+    }
+    if (complaints->count == 0)
+        return job;
+    store_free(*store);
+    *store = NULL;
+    job_free(job);
+    lock_release();
+    return NULL;
+}
+
+/* The rows of --only on standard output. */
+static void print_only(const struct store *s, const struct options *o) {
+    const struct job *job = s->job;
+    const uint64_t point = (uint64_t)o->only_point;
+    printf("point %llu: %s\n", (unsigned long long)point, job->points[point].label);
+    if (o->only_replication >= 0)
+        printf("replication %llu\n", (unsigned long long)o->only_replication);
+    for (unsigned r = 0; r < job->model->n_rows; r++) {
+        printf("%-20s %.17g", job->model->rows[r].name, store_mean(s, point, r));
+        if (o->only_replication < 0)
+            printf(" se %.3g", store_se(s, point, r));
+        printf(" %s\n", job->model->rows[r].units);
+    }
+}
+
+static int finish(const struct options *o, const struct store *store, const struct account *account) {
+    log_end(o, account);
+    if (o->only_point >= 0 && !account->early)
+        print_only(store, o);
+    if (writes(o))
+        fprintf(stderr, account->early ? "potluck: stopped early; everything played is in %s (--resume goes on)\n"
+                                       : "potluck: results are in %s\n",
+                o->output);
+    lock_release();
+    return account->early ? EXIT_EARLY : EXIT_DONE;
+}
+
+/* Rank 0's word on whether to start, to all. */
+static bool agreed(bool start) {
+    uint64_t word = start;
+    cluster_share_words(&word, 1);
+    return word != 0;
+}
+
+int run(int *argc, char ***argv, const struct options *o, const struct catalogue *models) {
+    struct cluster cluster;
+    struct complaints complaints = {0};
+    struct reason why;
+    struct store *store = NULL;
+    struct job *job = NULL;
+    if (!cluster_start(argc, argv, &cluster, &why)) {
+        fprintf(stderr, "potluck: %s\n", why.text);
+        return EXIT_USER;
+    }
+    const bool first = cluster.rank == 0;
+    if (first)
+        job = open_job(o, models, &store, &complaints);
+    if (!agreed(job != NULL)) {
+        if (first)
+            fputs(complaints.text, stderr);
+        complaints_free(&complaints);
+        cluster_finish();
+        return EXIT_USER;
+    }
+    char *text = first ? job->resolved : NULL;
+    cluster_share_text(&text);
+    if (!first)
+        job = job_read("resolved job", text, 0, models, &complaints);
+    CHECK(job);
+    if (first)
+        log_begin(o, job, &cluster, run_threads(o));
+    const struct account account = conduct_run(job, store, o, &cluster);
+    int code = first ? finish(o, store, &account) : EXIT_DONE;
+    uint64_t word = (uint64_t)code;
+    cluster_share_words(&word, 1);
+    store_free(store);
+    job_free(job);
+    if (!first)
+        free(text);
+    cluster_finish();
+    return (int)word;
+}

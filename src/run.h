@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * `potluck run`: one job from its file to its results, on all ranks. */
+#ifndef POTLUCK_RUN_H
+#define POTLUCK_RUN_H
+
+#include "job.h"
+#include "options.h"
+
+/* Signals and limits, before anything else. */
+void run_prepare(void);
+/* Whether this process is the one that speaks: the first rank of a launcher, or alone. */
+bool run_is_first(void);
+/* Threads a rank will use. */
+unsigned run_threads(const struct options *options);
+/* Returns the exit code. */
+int run(int *argc, char ***argv, const struct options *options, const struct catalogue *models);
+
+#endif

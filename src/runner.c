@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Players. A range is played in slices of some 20 ms, so that a request to stop is heard soon. */
+#define _GNU_SOURCE
+#include "runner.h"
+
+#include <omp.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+enum { TABLES_KEPT = 64, HUGE_PAGE = 1 << 21 };
+
+/* Tables of a point, shared by the threads of a rank. */
+struct table_of {
+    uint64_t point;
+    void *prepared;
+    unsigned users;
+    uint64_t last_use;
+};
+
+struct runner {
+    const struct job *job;
+    unsigned threads;
+    omp_lock_t lock; /* guards the queue and the parcels */
+    struct range *queue;
+    unsigned n_queue, queue_room;
+    struct parcel **parcels;
+    unsigned n_parcels, parcels_room;
+    omp_lock_t tables_lock;
+    struct table_of tables[TABLES_KEPT];
+    unsigned n_tables;
+    uint64_t clock; /* of table uses */
+    atomic_bool stop;
+    atomic_uint home;
+};
+
+unsigned runner_cores(void) {
+    return (unsigned)omp_get_num_procs();
+}
+
+unsigned runner_threads(unsigned wanted) {
+    const int most = omp_get_max_threads();
+    return wanted > 0 ? wanted : most > 0 ? (unsigned)most : 1;
+}
+
+struct runner *runner_new(const struct job *job, unsigned threads) {
+    struct runner *r = allocate(1, sizeof *r);
+    r->job = job;
+    r->threads = threads;
+    omp_init_lock(&r->lock);
+    omp_init_lock(&r->tables_lock);
+    return r;
+}
+
+void runner_free(struct runner *r) {
+    for (unsigned i = 0; i < r->n_tables; i++)
+        r->job->model->release(r->tables[i].prepared);
+    for (unsigned i = 0; i < r->n_parcels; i++)
+        parcel_free(r->parcels[i]);
+    omp_destroy_lock(&r->lock);
+    omp_destroy_lock(&r->tables_lock);
+    free(r->queue);
+    free(r->parcels);
+    free(r);
+}
+
+void runner_push(struct runner *r, const struct range *range) {
+    omp_set_lock(&r->lock);
+    if (r->n_queue == r->queue_room) {
+        r->queue_room = r->queue_room * 2 + 8;
+        r->queue = reallocate(r->queue, r->queue_room, sizeof *r->queue);
+    }
+    r->queue[r->n_queue++] = *range;
+    omp_unset_lock(&r->lock);
+}
+
+static bool take_range(struct runner *r, struct range *range) {
+    omp_set_lock(&r->lock);
+    const bool some = r->n_queue > 0;
+    if (some) {
+        *range = r->queue[0];
+        r->n_queue--;
+        memmove(r->queue, r->queue + 1, r->n_queue * sizeof *r->queue);
+    }
+    omp_unset_lock(&r->lock);
+    return some;
+}
+
+static void leave_parcel(struct runner *r, struct parcel *p) {
+    omp_set_lock(&r->lock);
+    if (r->n_parcels == r->parcels_room) {
+        r->parcels_room = r->parcels_room * 2 + 8;
+        r->parcels = reallocate(r->parcels, r->parcels_room, sizeof(struct parcel *));
+    }
+    r->parcels[r->n_parcels++] = p;
+    omp_unset_lock(&r->lock);
+}
+
+struct parcel *runner_take(struct runner *r) {
+    struct parcel *p = NULL;
+    omp_set_lock(&r->lock);
+    if (r->n_parcels > 0) {
+        p = r->parcels[0];
+        r->n_parcels--;
+        memmove(r->parcels, r->parcels + 1, r->n_parcels * sizeof(struct parcel *));
+    }
+    omp_unset_lock(&r->lock);
+    return p;
+}
+
+void runner_stop(struct runner *r) {
+    atomic_store(&r->stop, true);
+}
+
+bool runner_home(struct runner *r) {
+    return atomic_load(&r->home) == r->threads;
+}
+
+/* A free slot for tables: a new one, or the one unused for longest. */
+static struct table_of *free_slot(struct runner *r) {
+    struct table_of *oldest = NULL;
+    if (r->n_tables < TABLES_KEPT && r->n_tables < 2 * r->threads + 2)
+        return &r->tables[r->n_tables++];
+    for (unsigned i = 0; i < r->n_tables; i++)
+        if (r->tables[i].users == 0 && (!oldest || r->tables[i].last_use < oldest->last_use))
+            oldest = &r->tables[i];
+    if (!oldest) {
+        CHECK(r->n_tables < TABLES_KEPT);
+        return &r->tables[r->n_tables++];
+    }
+    r->job->model->release(oldest->prepared);
+    return oldest;
+}
+
+/* Tables of a point, made by the first player that needs them while others wait. */
+static struct table_of *tables_acquire(struct runner *r, uint64_t point) {
+    struct table_of *t = NULL;
+    omp_set_lock(&r->tables_lock);
+    for (unsigned i = 0; i < r->n_tables; i++)
+        if (r->tables[i].point == point)
+            t = &r->tables[i];
+    if (!t) {
+        t = free_slot(r);
+        *t = (struct table_of){.point = point, .prepared = r->job->model->prepare(r->job->points[point].values)};
+    }
+    t->users++;
+    t->last_use = ++r->clock;
+    omp_unset_lock(&r->tables_lock);
+    return t;
+}
+
+static void tables_release(struct runner *r, struct table_of *t) {
+    omp_set_lock(&r->tables_lock);
+    t->users--;
+    omp_unset_lock(&r->tables_lock);
+}
+
+static uint64_t now_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void workspace_grow(struct workspace *w, uint64_t size) {
+    const bool large = size >= 2 * HUGE_PAGE;
+    const uint64_t unit = large ? HUGE_PAGE : 64;
+    size = (size + unit - 1) / unit * unit;
+    if (size <= w->size)
+        return;
+    free(w->memory);
+    w->memory = aligned_alloc(unit, size);
+    if (!w->memory)
+        world_failed("out of memory: a thread needs %llu bytes to play", (unsigned long long)size);
+    if (large)
+        madvise(w->memory, size, MADV_HUGEPAGE);
+    w->size = size;
+}
+
+/* Plays a range slice by slice; stops early when told to. */
+static void play_range(struct runner *r, struct workspace *work, const struct range *range) {
+    const struct job *job = r->job;
+    const struct point *point = &job->points[range->point];
+    struct table_of *tables = tables_acquire(r, range->point);
+    struct parcel *p = parcel_new(job, range);
+    int64_t *const tally = p->outcome.tally;
+    double each = point->facts.nanoseconds;
+    workspace_grow(work, point->facts.bytes_thread);
+    for (uint64_t played = 0; played < range->count && !atomic_load(&r->stop);) {
+        const double fits = 20e6 / (each > 1 ? each : 1);
+        uint64_t slice = fits < 1 ? 1 : (uint64_t)fits;
+        if (slice > range->count - played)
+            slice = range->count - played;
+        p->outcome.first = range->first + played;
+        p->outcome.count = slice;
+        p->outcome.tally = tally + played * job->model->n_rows;
+        const uint64_t start = now_ns(), need = job->model->play(tables->prepared, point->key, *work, &p->outcome);
+        const uint64_t spent = now_ns() - start;
+        p->nanoseconds += spent;
+        if (need > 0) {
+            workspace_grow(work, need);
+            parcel_restart(job, p);
+            played = 0;
+            continue;
+        }
+        each = (double)spent / (double)slice;
+        played += slice;
+        p->outcome.first = range->first;
+        p->outcome.tally = tally;
+        p->outcome.count = played;
+    }
+    tables_release(r, tables);
+    p->outcome.first = range->first;
+    p->outcome.tally = tally;
+    store_sum(job->model, &p->outcome, p->sums);
+    leave_parcel(r, p);
+}
+
+static void play(struct runner *r) {
+    struct workspace work = {0};
+    while (!atomic_load(&r->stop)) {
+        struct range range;
+        if (take_range(r, &range))
+            play_range(r, &work, &range);
+        else
+            nanosleep(&(struct timespec){0, 200000}, NULL);
+    }
+    free(work.memory);
+    atomic_fetch_add(&r->home, 1);
+}
+
+void runner_run(struct runner *r, void (*conduct)(void *context), void *context) {
+    unsigned team = 0;
+    omp_set_dynamic(0);
+#pragma omp parallel num_threads((int)r->threads + 1)
+    {
+        const int me = omp_get_thread_num();
+#pragma omp single
+        team = (unsigned)omp_get_num_threads();
+        if (team != r->threads + 1) {
+#pragma omp single
+            world_failed("%u threads were asked for, the system gives %u", r->threads + 1, team);
+        } else if (me == 0) {
+            conduct(context);
+        } else {
+            play(r);
+        }
+    }
+}
