@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 from collections.abc import Hashable, Iterable
 from typing import TYPE_CHECKING
@@ -63,7 +64,8 @@ def open(path: str | os.PathLike) -> xr.Dataset:  # noqa: A001 - the name users 
     if version != 1:
         ds.close()
         raise ValueError(f"{path}: this reader knows format 1 of potluck's result files, not {version or 'none'}")
-    return ds.set_coords(parameters(ds))
+    bounds = [str(v) for v in ds.data_vars if str(v).endswith("_upper") and ds[v].dims == (str(v)[:-len("_upper")],)]
+    return ds.set_coords(parameters(ds) + bounds)
 
 
 def parameters(ds: xr.Dataset) -> list[str]:
@@ -134,20 +136,21 @@ def rows(source: str | os.PathLike | xr.Dataset) -> pd.DataFrame:
     return pd.concat([table[["point", "replication"]], tidy, table[columns]], axis=1)
 
 
-def plot_tradeoff(ds: xr.Dataset, *, title: str | None = None, columns: int = 3) -> Figure:
+def plot_tradeoff(ds: xr.Dataset, *, title: str | None = None, columns: int | None = None) -> Figure:
     """Balance against cost: what nearness saves in travel and loses in balance.
 
     One panel for each topology (and each other setting that is not the policy's), one curve for each policy; along a
     curve the neighbourhood k varies and stands beside its marker. A marker lies at the plug-in total variation to the
     baseline, which noise pushes up; the bar below it reaches to the cross-fitted estimate, which is biased low: the
-    truth lies between. Inside the grey band the plug-in is what noise alone would give. One choice, which never moves
-    a job and has no place on a logarithmic axis of cost, is a dashed line.
+    truth lies between, up to sampling error. Inside the grey band the plug-in is what noise alone would give. One choice, which never moves
+    a job and has no place on a logarithmic axis of cost, is a dashed line. A policy that plays exactly like the baseline
+    (k beyond the diameter) has total variation 0 and is left out.
 
     Parameters
     ----------
     ds : what `open` gave, of a job with a baseline.
     title : instead of the title of the job.
-    columns : panels side by side at most.
+    columns : panels side by side; by default those of one topology, or up to three.
 
     Returns
     -------
@@ -160,7 +163,12 @@ def plot_tradeoff(ds: xr.Dataset, *, title: str | None = None, columns: int = 3)
     table = frame(ds)
     if "tv" not in table or not np.isfinite(table["tv"]).any():
         raise ValueError("no total variation in this file: its job has no baseline point (see `baseline`)")
+    own = _baseline_of(ds, table)
+    baseline = _curve_name(table[own].iloc[0]) if own.any() else "the baseline"
     panels = list(_panels(table))
+    if columns is None:
+        together = sum(part["topology"].iloc[0] == panels[0][1]["topology"].iloc[0] for _, part in panels)
+        columns = together if 1 < together <= 3 < len(panels) else 3
     columns = min(columns, len(panels))
     n_rows = -(-len(panels) // columns)
     # The legend stands in a strip of its own below the panels, where there is no data to cover.
@@ -168,13 +176,13 @@ def plot_tradeoff(ds: xr.Dataset, *, title: str | None = None, columns: int = 3)
     figure, axes = plt.subplots(n_rows, columns, figsize=(1.2 + 4.9 * columns, height), sharey=True, squeeze=False)
     styles = _styles_of(table)
     floor = _lowest(table)
-    top = 10 ** (np.log10(np.nanmax(table["tv"])) + 0.35)
-    drawn = [_draw_panel(axis, name, part, styles, floor) for axis, (name, part) in zip(axes.flat, panels)]
+    top = 10 ** (np.log10(np.nanmax(table["tv"])) + 0.6)
+    drawn = [_draw_panel(axis, name, part, part[own[part.index]], styles, floor) for axis, (name, part) in zip(axes.flat, panels)]
     axes[0, 0].set_ylim(floor, top)
     for axis in axes.flat[len(panels):]:
         axis.set_visible(False)
     for axis in axes[:, 0]:
-        axis.set_ylabel(f"total variation of the load law\nto {_baseline_name(table)} (smaller: better balanced)")
+        axis.set_ylabel(f"total variation of the load law\nto {baseline} (smaller: better balanced)")
     handles = {}
     for axis in axes.flat:
         handles.update({label: h for h, label in zip(*axis.get_legend_handles_labels()) if label not in handles})
@@ -253,7 +261,7 @@ def _panels(table: pd.DataFrame) -> Iterable[tuple[str, pd.DataFrame]]:
     if not varying:
         yield _panel_name(table.iloc[0], others), table
         return
-    keys = table[varying].astype(str).agg("\0".join, axis=1)
+    keys = table[varying].astype(str).agg("\n".join, axis=1)
     for key in keys.unique():
         part = table[keys == key]
         yield _panel_name(part.iloc[0], others), part
@@ -274,10 +282,11 @@ def _curve_name(point: pd.Series) -> str:
     return name + (f" ({', '.join(extra)})" if extra else "")
 
 
-def _baseline_name(table: pd.DataFrame) -> str:
-    """The policy of the points that are their own baseline."""
-    own = table[(table["tv"] == 0) & (table.get("cost_reduction", 0) == 0)]
-    return _curve_name(own.iloc[0]) if len(own) else str(table.get("baseline", pd.Series(["the baseline"])).iloc[0])
+def _baseline_of(ds: xr.Dataset, table: pd.DataFrame) -> pd.Series:
+    """Which points are their own baseline."""
+    found = re.search(r"^baseline: *\{? *([\w-]+)", str(ds.attrs.get("resolved", "")), re.M)
+    own = (table["tv"] == 0) & (table["cost_reduction"] == 0)
+    return own & (table["policy"] == found[1]) if found else own
 
 
 def _styles_of(table: pd.DataFrame) -> dict[str, tuple[str, str]]:
@@ -298,9 +307,9 @@ def _lowest(table: pd.DataFrame) -> float:
     return float(10 ** (np.log10(seen.min()) - 0.5)) if seen.size else 1e-6
 
 
-def _draw_panel(axis: Axes, name: str, part: pd.DataFrame, styles: dict[str, tuple[str, str]],
+def _draw_panel(axis: Axes, name: str, part: pd.DataFrame, own: pd.DataFrame, styles: dict[str, tuple[str, str]],
                 floor: float) -> dict[str, pd.DataFrame]:
-    """Draws the points of one panel; returns those of each curve, k ascending."""
+    """Draws the points of one panel, `own` the baseline's among them; returns those of each curve, k ascending."""
     axis.set_title(name, fontsize="medium")
     axis.set_xscale("log")
     axis.set_yscale("log")
@@ -319,16 +328,17 @@ def _draw_panel(axis: Axes, name: str, part: pd.DataFrame, styles: dict[str, tup
     for point in still:
         axis.axhline(point["tv"], color="0.35", linestyle="--", linewidth=1.2,
                      label=f"{_curve_name(point)} (no travel at all)")
-    own = part[(part["tv"] == 0) & part.apply(_moves, axis=1)]
+    baseline = _curve_name(own.iloc[0]) if len(own) else "the baseline"
     if len(own):
-        axis.axvline(100, color="0.35", linestyle=":", linewidth=1.2, label=f"{_curve_name(own.iloc[0])}, the baseline")
-        axis.annotate(f"{_curve_name(own.iloc[0])}: {own['mean_cost'].iloc[0]:.4g} hops a job", (100, 0.5),
-                      xycoords=("data", "axes fraction"), xytext=(-3, 0), textcoords="offset points", rotation=90,
-                      fontsize=8, color="0.35", ha="right", va="center")
+        axis.axvline(100, color="0.35", linestyle=":", linewidth=1.2, label=f"{baseline}, the baseline")
+        axis.annotate(f"{baseline}: {own['mean_cost'].iloc[0]:.4g} hops a job", (100, 0.98),
+                      xycoords=("data", "axes fraction"), xytext=(-2, 0), textcoords="offset points", rotation=90,
+                      fontsize=8, color="0.35", ha="right", va="top",
+                      bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.8})
     noise = part.loc[part["tv"] > 0, "tv_floor"].max()
     if np.isfinite(noise):
         axis.axhspan(floor, noise, color="0.88", zorder=0, label="noise floor: what two equal laws would show")
-    axis.set_xlabel(f"mean cost (hops a job), in % of {_baseline_name(part)}'s")
+    axis.set_xlabel(f"mean cost (hops a job), in % of {baseline}'s")
     axis.xaxis.set_major_formatter(lambda x, _: f"{x:g}")
     axis.grid(True, which="major", color="0.9", linewidth=0.6)
     axis.margins(x=0.14)
@@ -352,7 +362,7 @@ def _label_k(axis: Axes, points: pd.DataFrame, colour: str, above: bool) -> None
     cost = 100 * (1 - points["cost_reduction"].to_numpy(float))
     tv = points["tv"].to_numpy(float)
     place = axis.transData.transform(np.column_stack([cost, tv])) * 72 / axis.figure.dpi
-    apart = 13.0
+    apart = 13.0 if len(points) <= 10 else 20.0  # points
     chosen = [0]
     last = len(points) - 1
     for i in range(1, last):

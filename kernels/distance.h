@@ -34,19 +34,19 @@ static inline void lattice_hops(const struct space *s, const uint32_t *restrict 
     const bool wrap = s->wrap;
     const uint32_t last = s->side[s->dims - 1];
     if (s->dims == 1) {
-        for (uint32_t i = 0; i < size; i++)
+        for (uint64_t i = 0; i < size; i++)
             hop[i] = hops_along(u[i], v[i], last, wrap);
         return;
     }
     if (s->dims == 2) {
         const struct divisor by = divide_by(last);
-        for (uint32_t i = 0; i < size; i++) {
+        for (uint64_t i = 0; i < size; i++) {
             const uint32_t a = quotient(u[i], by), b = quotient(v[i], by);
             hop[i] = hops_along(a, b, s->side[0], wrap) + hops_along(u[i] - a * last, v[i] - b * last, last, wrap);
         }
         return;
     }
-    for (uint32_t i = 0; i < size; i++)
+    for (uint64_t i = 0; i < size; i++)
         hop[i] = (uint32_t)space_distance(s, u[i], v[i]);
 }
 
@@ -54,15 +54,15 @@ static inline void lattice_hops(const struct space *s, const uint32_t *restrict 
 static inline void block_hops(const struct space *s, const uint32_t *restrict u, const uint32_t *restrict v,
                               uint32_t size, uint32_t *restrict hop) {
     if (s->form == FORM_COMPLETE || s->n == 1) {
-        for (uint32_t i = 0; i < size; i++)
+        for (uint64_t i = 0; i < size; i++)
             hop[i] = u[i] != v[i];
     } else if (s->form == FORM_LATTICE) {
         lattice_hops(s, u, v, size, hop);
     } else if (s->form == FORM_CUBE) {
-        for (uint32_t i = 0; i < size; i++)
+        for (uint64_t i = 0; i < size; i++)
             hop[i] = (uint32_t)__builtin_popcount(u[i] ^ v[i]);
     } else {
-        for (uint32_t i = 0; i < size; i++)
+        for (uint64_t i = 0; i < size; i++)
             hop[i] = (uint32_t)space_distance(s, u[i], v[i]);
     }
 }

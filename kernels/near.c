@@ -139,8 +139,9 @@ void ISA(near_anybody)(const struct sampler *s, struct stream stream, struct blo
         memset(v, 0, b->size * sizeof *v);
         return;
     }
+    const uint32_t size = b->size;
     draw_slot(stream, 0, b, s->n - 1, v);
-    for (uint32_t i = 0; i < b->size; i++)
+    for (uint64_t i = 0; i < size; i++)
         v[i] += v[i] >= u[i];
 }
 
@@ -187,7 +188,8 @@ static void apply_ring(const struct sampler *s, struct block *b) {
     const uint32_t n = s->n, self = s->near->self ? s->near->rows - 1 : UINT32_MAX;
     const uint32_t *restrict u = b->origin;
     uint32_t *restrict v = b->candidate[1], *restrict hop = b->hop;
-    for (uint32_t i = 0; i < b->size; i++) {
+    const uint32_t size = b->size;
+    for (uint64_t i = 0; i < size; i++) {
         const uint32_t j = v[i], apart = j == self ? 0 : j / 2 + 1;
         const uint32_t to = u[i] + (j & 1 && j != self ? n - apart : apart);
         hop[i] = apart;
@@ -195,34 +197,53 @@ static void apply_ring(const struct sampler *s, struct block *b) {
     }
 }
 
-/* Moves every origin by its row, one side of the box after the other; bit i of `out` tells who left the box. */
-static uint32_t apply_lattice(const struct sampler *s, struct block *b, const uint32_t *restrict row,
-                              uint8_t *restrict out) {
-    uint32_t *restrict v = b->candidate[1], *restrict hop = b->hop, *restrict rest = b->scratch, any = 0;
+/* One side of a box, for a block of jobs. */
+struct side {
+    uint32_t length, stride; /* stride: from one server to the next along this side */
+    struct divisor by;
+    const int32_t *delta;
+};
+
+/* Moves every job along one side by its row and takes the coordinate off `rest`; or-s into `out` who left the box. */
+static inline __attribute__((always_inline)) void move_along(struct side side, const bool wrap, uint32_t size,
+                                                             const uint32_t *restrict row, uint32_t *restrict rest,
+                                                             uint32_t *restrict v, uint32_t *restrict out) {
+    const uint32_t length = side.length, stride = side.stride;
+    const int32_t *restrict delta = side.delta;
+    for (uint64_t i = 0; i < size; i++) {
+        const uint32_t q = quotient(rest[i], side.by);
+        uint32_t x = rest[i] - q * length + (uint32_t)delta[(int32_t)row[i]];
+        if (wrap)
+            x = x >= length ? x - length : x;
+        else
+            out[i] |= x >= length;
+        v[i] += x * stride;
+        rest[i] = q;
+    }
+}
+
+/* Moves every origin by its row, one side of the box after the other; out[i] tells who left a box with borders. */
+static bool apply_lattice(const struct sampler *s, struct block *b, const uint32_t *restrict row,
+                          uint32_t *restrict out) {
     const struct offsets *o = &s->near->offsets;
-    memcpy(rest, b->origin, b->size * sizeof *rest);
-    memset(v, 0, b->size * sizeof *v);
-    memset(out, 0, b->size);
-    uint32_t stride = 1;
+    const uint32_t size = b->size, *restrict hops = o->hop;
+    uint32_t *restrict hop = b->hop, any = 0, stride = 1;
+    memcpy(b->scratch, b->origin, size * sizeof *b->scratch);
+    memset(b->candidate[1], 0, size * sizeof *b->candidate[1]);
+    memset(out, 0, size * sizeof *out);
     for (unsigned d = s->space.dims; d-- > 0;) {
-        const uint32_t side = s->space.side[d];
-        const struct divisor by = divide_by(side);
-        const int32_t *restrict delta = o->delta[d];
-        for (uint32_t i = 0; i < b->size; i++) {
-            const uint32_t q = quotient(rest[i], by);
-            uint32_t x = rest[i] - q * side + (uint32_t)delta[(int32_t)row[i]];
-            if (s->space.wrap)
-                x = x >= side ? x - side : x;
-            out[i] |= x >= side;
-            v[i] += x * stride;
-            rest[i] = q;
-        }
-        stride *= side;
+        const uint32_t length = s->space.side[d];
+        const struct side side = {length, stride, divide_by(length), o->delta[d]};
+        if (s->space.wrap)
+            move_along(side, true, size, row, b->scratch, b->candidate[1], out);
+        else
+            move_along(side, false, size, row, b->scratch, b->candidate[1], out);
+        stride *= length;
     }
-    for (uint32_t i = 0; i < b->size; i++) {
-        hop[i] = o->hop[(int32_t)row[i]];
+    for (uint64_t i = 0; i < size; i++)
+        hop[i] = hops[(int32_t)row[i]];
+    for (uint64_t i = 0; i < size; i++)
         any |= out[i];
-    }
     return any;
 }
 
@@ -253,7 +274,7 @@ static void retry_inside(const struct sampler *s, struct stream stream, struct b
 
 static void draw_lattice(const struct sampler *s, struct stream stream, struct block *b) {
     uint32_t row[BLOCK];
-    uint8_t out[BLOCK];
+    uint32_t out[BLOCK];
     draw_rows(s->near, stream, b, row);
     if (!apply_lattice(s, b, row, out))
         return;
@@ -263,13 +284,13 @@ static void draw_lattice(const struct sampler *s, struct stream stream, struct b
 }
 
 static void draw_cube(const struct sampler *s, struct stream stream, struct block *b) {
-    const struct offsets *o = &s->near->offsets;
-    const uint32_t *restrict u = b->origin;
+    const int32_t *restrict mask = s->near->offsets.delta[0];
+    const uint32_t *restrict u = b->origin, *restrict hops = s->near->offsets.hop, size = b->size;
     uint32_t *restrict v = b->candidate[1], *restrict hop = b->hop;
     draw_rows(s->near, stream, b, v);
-    for (uint32_t i = 0; i < b->size; i++) {
-        hop[i] = o->hop[(int32_t)v[i]];
-        v[i] = u[i] ^ (uint32_t)o->delta[0][(int32_t)v[i]];
+    for (uint64_t i = 0; i < size; i++) {
+        hop[i] = hops[(int32_t)v[i]];
+        v[i] = u[i] ^ (uint32_t)mask[(int32_t)v[i]];
     }
 }
 

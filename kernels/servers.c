@@ -61,8 +61,9 @@ static inline __attribute__((always_inline)) uint64_t place(const struct play *q
     const uint32_t *restrict first = q->block.candidate[0], *restrict second = q->block.candidate[1];
     const uint8_t *restrict coin = q->coin;
     uint32_t *restrict where = q->where;
+    const uint32_t size = q->block.size;
     uint64_t seen = 0;
-    for (uint32_t i = 0; i < q->block.size; i++) {
+    for (uint64_t i = 0; i < size; i++) {
         uint32_t to = first[i];
         uint64_t load = load_of(loads, width, to);
         if (rule == RULE_FIRST || rule == RULE_COIN) {
@@ -95,7 +96,7 @@ static inline __attribute__((always_inline)) uint64_t place_rule(const struct pl
     return s->origin_first && s->ties == TIES_FAIR ? place(q, width, RULE_COIN) : place(q, width, RULE_FIRST);
 }
 
-static uint64_t place_block(const struct play *q) {
+static __attribute__((noinline)) uint64_t place_block(const struct play *q) {
     switch (q->width) {
     case 1:
         return place_rule(q, 1);
@@ -120,7 +121,7 @@ static bool widen(struct play *q) {
 }
 
 /* Places a block and, when the loads grow out of their width, takes it back and places it again. */
-static bool settle(struct play *q) {
+static __attribute__((noinline)) bool settle(struct play *q) {
     while (place_block(q) >> (8 * q->width - 1)) {
         CHECK(q->width < 8);
         for (uint32_t i = 0; i < q->block.size; i++) /* exact: an overflowed load wraps back */
@@ -132,16 +133,18 @@ static bool settle(struct play *q) {
 }
 
 /* Bit i % 32 of word i / 32, one byte each. */
-static void draw_coins(struct play *q) {
+static __attribute__((noinline)) void draw_coins(struct play *q) {
     uint32_t word[CHUNK];
-    draw_words((struct words){q->stream, PURPOSE_TIE, 0}, q->block.first / 32, (q->block.size + 31) / 32, word);
-    for (uint32_t i = 0; i < q->block.size; i += 32)
+    const uint32_t words = (q->block.size + 31) / 32;
+    uint8_t *restrict coin = q->coin;
+    draw_words((struct words){q->stream, PURPOSE_TIE, 0}, q->block.first / 32, words, word);
+    for (uint32_t i = 0; i < words; i++, coin += 32)
         for (uint32_t j = 0; j < 32; j++)
-            q->coin[i + j] = (uint8_t)(word[i / 32] >> j & 1);
+            coin[j] = (uint8_t)(word[i] >> j & 1);
 }
 
 /* Distances the balls of the block moved. */
-static void count_hops(struct play *q) {
+static __attribute__((noinline)) void count_hops(struct play *q) {
     const struct sampler *s = &q->p->sampler;
     const uint32_t size = q->block.size, *restrict u = q->block.origin, *restrict w = q->where;
     uint32_t *restrict hop = q->block.hop, moved = 0;
@@ -149,12 +152,12 @@ static void count_hops(struct play *q) {
     if (s->candidates == 1 && s->origin_first)
         return;
     if (s->gives_hop) {
-        for (uint32_t i = 0; i < size; i++)
+        for (uint64_t i = 0; i < size; i++)
             hop[i] = w[i] == u[i] ? 0 : hop[i];
     } else {
         block_hops(&s->space, u, w, size, hop);
     }
-    for (uint32_t i = 0; i < size; i++) {
+    for (uint64_t i = 0; i < size; i++) {
         moved += hop[i] != 0;
         cost += hop[i];
     }
@@ -162,9 +165,9 @@ static void count_hops(struct play *q) {
     q->cost += cost;
     if (s->space.diameter <= 1)
         return; /* balls by hop follow from `moved` */
-    uint64_t *even = q->hops, *odd = q->hops + HOP_TABLE / 2;
+    uint64_t *restrict even = q->hops, *restrict odd = q->hops + HOP_TABLE / 2;
     if (s->space.diameter < BINS_EXACT) {
-        for (uint32_t i = 0; i + 1 < size; i += 2) {
+        for (uint64_t i = 0; i + 1 < size; i += 2) {
             even[hop[i]]++;
             odd[hop[i + 1]]++;
         }
@@ -200,69 +203,71 @@ static uint64_t count_stays(const struct play *q) {
     return stays;
 }
 
-/* Servers with each load from low to high, by one vectorised count for each load. */
-static inline __attribute__((always_inline)) void count_levels(const void *loads, const unsigned width, uint64_t n,
-                                                               uint64_t low, uint64_t levels, uint64_t *level) {
-    for (uint64_t from = 0; from < n; from += 128) {
-        const uint64_t end = from + 128 < n ? from + 128 : n;
-        for (uint64_t k = 0; k < levels; k++) {
-            uint8_t count = 0;
-            for (uint64_t i = from; i < end; i++)
-                count = (uint8_t)(count + (load_of(loads, width, (uint32_t)i) == low + k));
-            level[k] += count;
-        }
-    }
-}
-
-static inline __attribute__((always_inline)) void extremes(const void *loads, const unsigned width, uint64_t n,
-                                                           uint64_t *low, uint64_t *high) {
-    uint64_t least = UINT64_MAX >> (64 - 8 * width), most = 0;
+/* Bytes are counted by vector code, one sweep over a cache line for each load. */
+static __attribute__((noinline)) void byte_extremes(const uint8_t *restrict load, uint64_t n, uint64_t *low, uint64_t *high) {
+    uint8_t least = UINT8_MAX, most = 0;
     for (uint64_t i = 0; i < n; i++) {
-        const uint64_t load = load_of(loads, width, (uint32_t)i);
-        least = load < least ? load : least;
-        most = load > most ? load : most;
+        least = load[i] < least ? load[i] : least;
+        most = load[i] > most ? load[i] : most;
     }
     *low = least;
     *high = most;
 }
 
-static inline __attribute__((always_inline)) void record_width(struct play *q, const unsigned width, uint64_t index,
-                                                               struct outcome *out) {
+static __attribute__((noinline)) void byte_levels(const uint8_t *restrict load, uint64_t n, uint64_t low, uint64_t levels, uint64_t *level) {
+    enum { LINE = 64, SWEEP = 64 * LINE };
+    const uint64_t whole = n / LINE * LINE;
+    for (uint64_t from = 0; from < whole; from += SWEEP) {
+        const uint64_t end = from + SWEEP < whole ? from + SWEEP : whole;
+        for (uint64_t k = 0; k < levels; k++) {
+            const uint8_t wanted = (uint8_t)(low + k);
+            uint8_t count[LINE] = {0};
+            for (uint64_t line = from; line < end; line += LINE)
+                for (unsigned i = 0; i < LINE; i++)
+                    count[i] = (uint8_t)(count[i] + (load[line + i] == wanted));
+            for (unsigned i = 0; i < LINE; i++)
+                level[k] += count[i];
+        }
+    }
+    for (uint64_t i = whole; i < n; i++)
+        level[load[i] - low]++;
+}
+
+static void wide_extremes(const struct play *q, uint64_t *low, uint64_t *high) {
+    *low = UINT64_MAX;
+    *high = 0;
+    for (uint64_t i = 0; i < q->p->n; i++) {
+        const uint64_t load = load_of(q->loads, q->width, (uint32_t)i);
+        *low = load < *low ? load : *low;
+        *high = load > *high ? load : *high;
+    }
+}
+
+/* What the loads of a finished replication say. */
+static __attribute__((noinline)) void record(struct play *q, uint64_t index, struct outcome *out) {
+    enum { FEW = 64, SWEEPS_MOST = 16 };
     const uint64_t n = q->p->n;
-    uint64_t low, high, few[64] = {0};
-    extremes(q->loads, width, n, &low, &high);
+    uint64_t low, high, few[FEW] = {0};
+    if (q->width == 1)
+        byte_extremes(q->loads, n, &low, &high);
+    else
+        wide_extremes(q, &low, &high);
     const uint64_t levels = high - low + 1;
-    uint64_t *level = levels <= 64 ? few : allocate(levels, sizeof *level);
-    if (levels <= 16)
-        count_levels(q->loads, width, n, low, levels, level);
+    uint64_t *level = levels <= FEW ? few : allocate(levels, sizeof *level);
+    if (q->width == 1 && levels <= SWEEPS_MOST)
+        byte_levels(q->loads, n, low, levels, level);
     else
         for (uint64_t i = 0; i < n; i++)
-            level[load_of(q->loads, width, (uint32_t)i) - low]++;
+            level[load_of(q->loads, q->width, (uint32_t)i) - low]++;
     ISA(balls_record)(q->p, &(struct census){low, levels, level}, index, out);
     if (level != few)
         free(level);
     if (out->histogram[SUM_SERVER]) {
         for (uint64_t i = 0; i < n; i++)
-            out->histogram[SUM_SERVER][i] += load_of(q->loads, width, (uint32_t)i);
+            out->histogram[SUM_SERVER][i] += load_of(q->loads, q->width, (uint32_t)i);
         out->used[SUM_SERVER] = n;
     }
-}
-
-static void record(struct play *q, uint64_t index, struct outcome *out) {
     int64_t *tally = out->tally + index * BALLS_ROWS;
-    switch (q->width) {
-    case 1:
-        record_width(q, 1, index, out);
-        break;
-    case 2:
-        record_width(q, 2, index, out);
-        break;
-    case 4:
-        record_width(q, 4, index, out);
-        break;
-    default:
-        record_width(q, 8, index, out);
-    }
     tally[ROW_MOVED] = (int64_t)q->moved;
     tally[ROW_COST] = (int64_t)q->cost;
 }

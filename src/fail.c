@@ -57,7 +57,8 @@ char *duplicate_text(const char *text) {
     return memcpy(allocate(size, 1), text, size);
 }
 
-__attribute__((format(printf, 1, 0))) static char *format_list(const char *format, va_list args) {
+__attribute__((format(printf, 1, 0), nonnull(1))) static char *format_list(const char *format,
+                                                                           va_list args) {
     va_list again;
     va_copy(again, args);
     const int length = vsnprintf(NULL, 0, format, args);
@@ -119,7 +120,8 @@ static unsigned least(unsigned a, unsigned b) {
     return a < b ? a : b;
 }
 
-/* Insertions, deletions, changes and swaps of neighbours that turn a into b, whatever the case of letters. */
+/* Insertions, deletions, changes and swaps of neighbours that turn a into b, whatever the case of
+ * letters. */
 static unsigned edit_distance(const char *a, const char *b) {
     unsigned rows[3][NAME_MAX_NEAR + 1];
     unsigned *before = rows[0], *last = rows[1], *now = rows[2];
@@ -162,8 +164,11 @@ const char *nearest_name(const char *word, const char *const *names, size_t n) {
             best = names[i];
         }
     }
-    for (size_t i = 0; !best && length >= 3 && i < n; i++)
-        if (!strncmp(names[i], word, length)) /* a beginning, as one abbreviates */
+    for (size_t i = 0; !best && length >= 3 && i < n; i++) { /* one abbreviates or writes out */
+        const size_t name_length = strlen(names[i]);
+        if (name_length >= 3 &&
+            !strncmp(names[i], word, least((unsigned)name_length, (unsigned)length)))
             best = names[i];
+    }
     return best;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The top level of a job file. Everything but the few keys that any model has comes from the model's table. */
+ * The top level of a job file. Everything but the few keys that any model has comes from the
+ * model's table. */
 #include "job.h"
 
 #include "job_parts.h"
@@ -14,7 +15,8 @@
 #include <sys/random.h>
 
 /* The keys of any model. */
-static const char *const common_keys[] = {"title", "model", "seed", "replications", "keep", "common", "baseline"};
+static const char *const common_keys[] = {"title", "model",  "seed",    "replications",
+                                          "keep",  "common", "baseline"};
 enum { COMMON_KEYS = sizeof common_keys / sizeof common_keys[0] };
 
 struct place job_place(const struct reader *r, const struct node *n) {
@@ -56,7 +58,8 @@ const char *job_found(struct reader *r, const struct node *n) {
         return n->n ? "a list" : "an empty list";
     if (n->type == NODE_MAPPING)
         return n->n ? "a mapping" : "an empty mapping";
-    return node_null(n) ? "nothing" : job_format(r, n->plain ? "'%.60s'" : "the text \"%.60s\"", n->text);
+    return node_null(n) ? "nothing"
+                        : job_format(r, n->plain ? "'%.60s'" : "the text \"%.60s\"", n->text);
 }
 
 const char *job_allowed(struct reader *r, const char *word, const char *const *names, size_t n) {
@@ -101,7 +104,8 @@ static void read_model(struct reader *r, const struct node *root) {
         return;
     const char *word = n->type == NODE_SCALAR ? n->text : "";
     if (n->type == NODE_SCALAR && !node_null(n))
-        job_say(r, job_place(r, n), "unknown model '%s' (%s)", word, job_allowed(r, word, names, c->n_kinds));
+        job_say(r, job_place(r, n), "unknown model '%s' (%s)", word,
+                job_allowed(r, word, names, c->n_kinds));
     else
         job_say(r, job_place(r, n), "'model' must be one word, not %s (%s)", job_found(r, n),
                 job_allowed(r, word, names, c->n_kinds));
@@ -115,8 +119,8 @@ static bool belongs_within(struct reader *r, const struct node *key) {
             const struct kind *kind = p->catalogue->kinds[k];
             if (parameter_index(kind, key->text) < 0)
                 continue;
-            job_say(r, job_place(r, key), "'%s' belongs within a %s (%s: {%s: {%s: ...}})", key->text,
-                    p->catalogue->noun, p->name, kind->name, key->text);
+            job_say(r, job_place(r, key), "'%s' belongs within a %s (%s: {%s: {%s: ...}})",
+                    key->text, p->catalogue->noun, p->name, kind->name, key->text);
             return true;
         }
     }
@@ -138,8 +142,8 @@ static void unknown_key(struct reader *r, const struct node *key) {
     memcpy(names, common_keys, common * sizeof *names);
     for (unsigned i = 0; i < n; i++)
         names[common + i] = r->model->kind.parameters[i].name;
-    job_say(r, job_place(r, key), "unknown key '%s' of model %s (%s)", key->text, r->model->kind.name,
-            job_allowed(r, key->text, names, common + n));
+    job_say(r, job_place(r, key), "unknown key '%s' of model %s (%s)", key->text,
+            r->model->kind.name, job_allowed(r, key->text, names, common + n));
 }
 
 static bool is_common(const char *key) {
@@ -190,8 +194,8 @@ static void read_baseline(struct reader *r, const struct node *root) {
     if (r->model->contender < 0) {
         for (unsigned i = 0; n && i < root->n; i++)
             if (root->item[i] == n)
-                job_say(r, job_place(r, root->key[i]), "model %s has no 'baseline': it compares nothing",
-                        r->model->kind.name);
+                job_say(r, job_place(r, root->key[i]),
+                        "model %s has no 'baseline': it compares nothing", r->model->kind.name);
         return;
     }
     struct parameter *p = storage_get(r->storage, 1, sizeof *p);
@@ -205,7 +209,8 @@ static void read_baseline(struct reader *r, const struct node *root) {
         job_read_values(r, p, n, &one);
     r->dropped = dropped; /* no point hangs on it */
     if (one.n > 1)
-        job_say(r, job_place(r, n), "'baseline' takes one %s, not a list of values within it", p->catalogue->noun);
+        job_say(r, job_place(r, n), "'baseline' takes one %s, not a list of values within it",
+                p->catalogue->noun);
     if (one.n)
         r->baseline = one.item[0];
     else if (!n && p->standard)
@@ -228,7 +233,8 @@ static void read_seed(struct reader *r, const struct node *n, struct job *job) {
     const bool plain = n->type == NODE_SCALAR && n->plain;
     const enum number_verdict verdict = plain ? number_count(n->text, &job->seed) : NUMBER_NONE;
     if (verdict != NUMBER_GOOD)
-        job_say(r, job_place(r, n), "'seed' must be one whole number between 0 and 18446744073709551615, not %s",
+        job_say(r, job_place(r, n),
+                "'seed' must be one whole number between 0 and 18446744073709551615, not %s",
                 job_found(r, n));
 }
 
@@ -288,10 +294,12 @@ static void read_keep(struct reader *r, const struct node *n, struct job *job) {
         job->keep_histogram[h] = !r->model->histograms[h].keep || kept[word++];
 }
 
-static void read_root(struct reader *r, const struct node *root, uint64_t replications, struct job *job) {
+static void read_root(struct reader *r, const struct node *root, uint64_t replications,
+                      struct job *job) {
     r->root = job_place(r, root);
     if (root->type != NODE_MAPPING) {
-        job_say(r, r->root, "a job must be a mapping, one 'key: value' a line, not %s", job_found(r, root));
+        job_say(r, r->root, "a job must be a mapping, one 'key: value' a line, not %s",
+                job_found(r, root));
         return;
     }
     read_model(r, root);
@@ -354,8 +362,8 @@ static void sort_complaints(const char *path, struct complaints *c) {
     c->text = sorted;
 }
 
-struct job *job_read(const char *path, const char *text, uint64_t replications, const struct catalogue *models,
-                     struct complaints *complaints) {
+struct job *job_read(const char *path, const char *text, uint64_t replications,
+                     const struct catalogue *models, struct complaints *complaints) {
     CHECK(!complaints->count);
     size_t length = text ? strlen(text) : 0;
     char *copy = text ? duplicate_text(text) : read_file(path, &length, complaints);
@@ -366,7 +374,8 @@ struct job *job_read(const char *path, const char *text, uint64_t replications, 
     struct storage *storage = storage_new();
     job->storage = storage;
     struct tree *tree = tree_read(path, copy, length, complaints);
-    struct reader r = {.path = path, .complaints = complaints, .storage = storage, .models = models};
+    struct reader r = {
+        .path = path, .complaints = complaints, .storage = storage, .models = models};
     if (tree)
         read_root(&r, tree_root(tree), replications, job);
     tree_free(tree);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Entries: the name of something and its parameters, with the axes within them. Knows every name only from tables. */
+ * Entries: the name of something and its parameters, with the axes within them. Knows every name
+ * only from tables. */
 #include "job_parts.h"
 
 #include <stdio.h>
@@ -46,8 +47,8 @@ const char *job_flow(struct reader *r, const struct choice *c) {
 }
 
 /* One setting of all parameters of a kind. */
-static struct choice make_entry(struct reader *r, const struct kind *kind, const struct choice *inner,
-                                struct place where) {
+static struct choice make_entry(struct reader *r, const struct kind *kind,
+                                const struct choice *inner, struct place where) {
     struct entry *e = storage_get(r->storage, 1, sizeof *e);
     struct value *values = storage_get(r->storage, kind->n_parameters, sizeof *values);
     size_t length = strlen(kind->name) + 8;
@@ -58,14 +59,16 @@ static struct choice make_entry(struct reader *r, const struct kind *kind, const
     char *text = storage_get(r->storage, length, 1), *end = text;
     end += sprintf(end, "%s", kind->name);
     for (unsigned i = 0; i < kind->n_parameters; i++)
-        end += sprintf(end, "%s%s: %s", i ? ", " : ": {", kind->parameters[i].name, job_flow(r, &inner[i]));
+        end += sprintf(end, "%s%s: %s", i ? ", " : ": {", kind->parameters[i].name,
+                       job_flow(r, &inner[i]));
     if (kind->n_parameters)
         *end = '}';
     *e = (struct entry){kind, values, text};
     return (struct choice){.value = {.entry = e}, .text = text, .inner = inner, .place = where};
 }
 
-/* Reads the parameters of a kind; order gets those the mapping names, in its order, then the others. */
+/* Reads the parameters of a kind; order gets those the mapping names, in its order, then the
+ * others. */
 static void read_parameters(struct reader *r, const struct kind *kind, const struct node *mapping,
                             struct place where, struct choices *lists, unsigned *order) {
     const char **names = storage_get(r->storage, kind->n_parameters, sizeof *names);
@@ -78,8 +81,8 @@ static void read_parameters(struct reader *r, const struct kind *kind, const str
         const int at = parameter_index(kind, name);
         if (at < 0) {
             r->dropped = true;
-            job_say(r, job_place(r, mapping->key[i]), "unknown parameter '%s' of %s (%s)", name, kind->name,
-                    job_allowed(r, name, names, kind->n_parameters));
+            job_say(r, job_place(r, mapping->key[i]), "unknown parameter '%s' of %s (%s)", name,
+                    kind->name, job_allowed(r, name, names, kind->n_parameters));
         } else if (!given[at]) {
             given[at] = true;
             order[n++] = (unsigned)at;
@@ -140,7 +143,8 @@ static const char *noun_elsewhere(const struct reader *r, const char *name) {
     return NULL;
 }
 
-static const struct kind *find_kind(struct reader *r, const struct parameter *p, const struct node *name) {
+static const struct kind *find_kind(struct reader *r, const struct parameter *p,
+                                    const struct node *name) {
     const struct catalogue *c = p->catalogue;
     const char **names = storage_get(r->storage, c->n_kinds, sizeof *names);
     for (unsigned i = 0; i < c->n_kinds; i++) {
@@ -152,7 +156,8 @@ static const struct kind *find_kind(struct reader *r, const struct parameter *p,
     const char *noun = noun_elsewhere(r, name->text);
     const char *allowed = job_allowed(r, name->text, names, c->n_kinds);
     if (noun)
-        job_say(r, job_place(r, name), "'%s' is a %s, not a %s (%s)", name->text, noun, c->noun, allowed);
+        job_say(r, job_place(r, name), "'%s' is a %s, not a %s (%s)", name->text, noun, c->noun,
+                allowed);
     else
         job_say(r, job_place(r, name), "unknown %s '%s' (%s)", c->noun, name->text, allowed);
     return NULL;
@@ -164,16 +169,18 @@ static void complain_beside(struct reader *r, const struct kind *kind, const str
     const struct node *second = n->key[1];
     const char *first = n->key[0]->text;
     if (kind && parameter_index(kind, second->text) >= 0)
-        job_say(r, job_place(r, second),
-                "'%s' stands beside '%s', not within it (indent it further, or write %s: {%s: ...})",
-                second->text, first, first, second->text);
+        job_say(
+            r, job_place(r, second),
+            "'%s' stands beside '%s', not within it (indent it further, or write %s: {%s: ...})",
+            second->text, first, first, second->text);
     else
-        job_say(r, job_place(r, second), "'%s' takes one %s at a time: '%s' follows '%s' (write a list)",
-                p->name, p->catalogue->noun, second->text, first);
+        job_say(r, job_place(r, second),
+                "'%s' takes one %s at a time: '%s' follows '%s' (write a list)", p->name,
+                p->catalogue->noun, second->text, first);
 }
 
 void job_read_entry(struct reader *r, const struct parameter *p, const struct node *n,
-                       struct choices *into) {
+                    struct choices *into) {
     if (n->type == NODE_SEQUENCE || node_null(n) || (n->type == NODE_MAPPING && !n->n)) {
         r->dropped = true;
         job_wrong(r, p, n);
@@ -194,6 +201,7 @@ void job_read_entry(struct reader *r, const struct parameter *p, const struct no
         else
             job_say(r, job_place(r, parameters), "%s takes no parameters", kind->name);
     } else if (kind) {
-        expand(r, kind, parameters && !node_null(parameters) ? parameters : NULL, job_place(r, name), into);
+        expand(r, kind, parameters && !node_null(parameters) ? parameters : NULL,
+               job_place(r, name), into);
     }
 }

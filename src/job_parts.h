@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What the units that read a job share: job.c its top level, job_stop.c `replications`, job_values.c the values of
- * parameters, job_points.c the product of the axes, job_text.c the text of the complete job. For them alone. */
+ * What the units that read a job share: job.c its top level, job_stop.c `replications`,
+ * job_values.c the values of parameters, job_points.c the product of the axes, job_text.c the text
+ * of the complete job. For them alone. */
 #ifndef POTLUCK_JOB_PARTS_H
 #define POTLUCK_JOB_PARTS_H
 
@@ -33,15 +34,15 @@ struct reader {
     const struct catalogue *models;
     const struct model *model;
     struct place root;
-    struct choices *choices;    /* of each parameter of the model */
-    const struct node **key;    /* of each parameter: its key in the file, or NULL */
-    bool *used;                 /* of each parameter: whether some point uses it */
-    unsigned *order;            /* the parameters in the order of the file, those it does not name last */
-    uint64_t *stride;           /* of each parameter: points from one of its values to the next */
-    bool dropped;               /* some value was no good and is missing from `choices` */
+    struct choices *choices; /* of each parameter of the model */
+    const struct node **key; /* of each parameter: its key in the file, or NULL */
+    bool *used;              /* of each parameter: whether some point uses it */
+    unsigned *order;  /* the parameters in the order of the file, those it does not name last */
+    uint64_t *stride; /* of each parameter: points from one of its values to the next */
+    bool dropped;     /* some value was no good and is missing from `choices` */
     struct standard *standards; /* defaults read so far */
     const char *replications_text;
-    struct choice baseline;     /* text NULL: the model has none */
+    struct choice baseline; /* text NULL: the model has none */
 };
 
 /* Complains, unless the same was said before or too much was said. */
@@ -52,7 +53,7 @@ struct place job_place(const struct reader *r, const struct node *n);
 const char *job_found(struct reader *r, const struct node *n);
 /* printf into the reader's storage. */
 const char *job_format(struct reader *r, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+    __attribute__((format(printf, 2, 3), nonnull(2)));
 /* "allowed: a, b, c; did you mean 'b'?" */
 const char *job_allowed(struct reader *r, const char *word, const char *const *names, size_t n);
 
@@ -66,7 +67,8 @@ void job_add_choice(struct reader *r, struct choices *into, const struct choice 
 const char *job_wanted(struct reader *r, const struct parameter *p);
 
 /* job_entries.c: appends every setting of an entry. */
-void job_read_entry(struct reader *r, const struct parameter *p, const struct node *node, struct choices *into);
+void job_read_entry(struct reader *r, const struct parameter *p, const struct node *node,
+                    struct choices *into);
 /* The default of a parameter that has one, standing at `where`. */
 struct choice job_standard(struct reader *r, const struct parameter *p, struct place where);
 /* As it stands within a line: entries that have parameters in braces. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * From axes to points: the product, what is known of each point, which random words it uses, and which point it is
- * compared with. */
+ * From axes to points: the product, what is known of each point, which random words it uses, and
+ * which point it is compared with. */
 #include "job_parts.h"
 #include "rng.h"
 
@@ -38,16 +38,16 @@ static struct place blamed(const struct reader *r, uint64_t point, unsigned at) 
 }
 
 /* Multiples of n can be held against their bounds only now that n is known. */
-static void check_multiples(struct reader *r, const struct kind *kind, const struct choice *const *choices,
-                            uint64_t n) {
+static void check_multiples(struct reader *r, const struct kind *kind,
+                            const struct choice *const *choices, uint64_t n) {
     for (unsigned i = 0; i < kind->n_parameters; i++) {
         const struct choice *c = choices[i];
         const struct parameter *p = &kind->parameters[i];
         if (p->type == TYPE_COUNT && c->value.relative) {
             const double count = (double)value_count(&c->value, n);
             if (count < p->lower || count > p->upper)
-                job_say(r, c->place, "'%s' is %s = %.0f where n is %" PRIu64 " (%s)", p->name, c->text, count,
-                        n, job_wanted(r, p));
+                job_say(r, c->place, "'%s' is %s = %.0f where n is %" PRIu64 " (%s)", p->name,
+                        c->text, count, n, job_wanted(r, p));
         }
     }
 }
@@ -74,7 +74,8 @@ static bool examine(struct reader *r, struct job *job, uint64_t k, const struct 
 }
 
 /* The text whose hash is the key of a point's words. */
-static void words_text(const struct reader *r, const struct job *job, uint64_t k, char text[SHARED_TEXT_MAX]) {
+static void words_text(const struct reader *r, const struct job *job, uint64_t k,
+                       char text[SHARED_TEXT_MAX]) {
     if (job->common) {
         r->model->shared_text(job->points[k].values, text, SHARED_TEXT_MAX);
         return;
@@ -103,7 +104,7 @@ struct streams {
         const char *text; /* NULL: free */
         uint64_t key, point;
         unsigned stream;
-    } *slot;
+    } * slot;
     unsigned n;
 };
 
@@ -119,7 +120,9 @@ static void assign_stream(struct reader *r, struct job *job, uint64_t k, struct 
     if (!s->slot[i].text) {
         s->slot[i] = (struct slot){storage_text(r->storage, text, strlen(text)), p->key, k, s->n++};
     } else if (strcmp(s->slot[i].text, text)) {
-        job_say(r, r->root, "points %" PRIu64 " and %" PRIu64 " would share their random words (choose another seed)",
+        job_say(r, r->root,
+                "points %" PRIu64 " and %" PRIu64
+                " would share their random words (choose another seed)",
                 s->slot[i].point, k);
     }
     p->stream = s->slot[i].stream;
@@ -156,8 +159,8 @@ static void refuse_unused(struct reader *r) {
     for (unsigned i = 0; i < r->model->kind.n_parameters; i++) {
         const struct parameter *p = &r->model->kind.parameters[i];
         if (r->key[i] && !r->used[i] && !p->optional_use)
-            job_say(r, job_place(r, r->key[i]), "'%s' makes no difference to any point of this job (remove it)",
-                    p->name);
+            job_say(r, job_place(r, r->key[i]),
+                    "'%s' makes no difference to any point of this job (remove it)", p->name);
     }
 }
 

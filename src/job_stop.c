@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * `replications`: a fixed count, or how precise which row's mean must be before a point may stop. */
+ * `replications`: a fixed count, or how precise which row's mean must be before a point may stop.
+ */
 #include "job_parts.h"
 #include "number.h"
 
@@ -19,34 +20,37 @@ static bool read_count(struct reader *r, const char *name, const struct node *n,
     if (verdict == NUMBER_NONE || verdict == NUMBER_NOT_WHOLE)
         job_say(r, where, "'%s' must be a whole number, not %s", name, job_found(r, n));
     else if (verdict != NUMBER_GOOD || *count < least || *count > REPLICATIONS_MAX)
-        job_say(r, where, "'%s' must be between %" PRIu64 " and %u, not %s", name, least, REPLICATIONS_MAX,
-                n->text);
+        job_say(r, where, "'%s' must be between %" PRIu64 " and %u, not %s", name, least,
+                REPLICATIONS_MAX, n->text);
     else
         return true;
     return false;
 }
 
 /* 1% is relative, a plain number absolute. */
-static bool read_tolerance(struct reader *r, const char *row, const struct node *n, struct criterion *c,
-                           const char **text) {
+static bool read_tolerance(struct reader *r, const char *row, const struct node *n,
+                           struct criterion *c, const char **text) {
     const struct place where = job_place(r, n);
     double percent = 0, absolute = 0;
     const bool plain = n->type == NODE_SCALAR && n->plain;
     const bool relative = plain && number_percent(n->text, &percent) == NUMBER_GOOD;
     if (!relative && (!plain || number_real(n->text, &absolute) != NUMBER_GOOD)) {
-        job_say(r, where, "the tolerance of '%s' must be a percentage (relative) or a number (absolute), not %s",
-                row, job_found(r, n));
+        job_say(
+            r, where,
+            "the tolerance of '%s' must be a percentage (relative) or a number (absolute), not %s",
+            row, job_found(r, n));
         return false;
     }
     const double value = relative ? percent / 100 : absolute;
     if (!(value > 0) || (relative && value > 1)) {
-        job_say(r, where, "the tolerance of '%s' must be above 0%s, not %s", row, relative ? "% and at most 100%" : "",
-                n->text);
+        job_say(r, where, "the tolerance of '%s' must be above 0%s, not %s", row,
+                relative ? "% and at most 100%" : "", n->text);
         return false;
     }
     double *const into = relative ? &c->relative : &c->absolute;
     if (*into > 0) {
-        job_say(r, where, "'%s' has a second %s tolerance", row, relative ? "relative" : "absolute");
+        job_say(r, where, "'%s' has a second %s tolerance", row,
+                relative ? "relative" : "absolute");
         return false;
     }
     *into = value;
@@ -57,8 +61,8 @@ static bool read_tolerance(struct reader *r, const char *row, const struct node 
 }
 
 /* row: tolerance or [tolerances]. */
-static bool read_criterion(struct reader *r, const struct node *key, const struct node *n, struct criterion *c,
-                           const char **text) {
+static bool read_criterion(struct reader *r, const struct node *key, const struct node *n,
+                           struct criterion *c, const char **text) {
     const char *names[ROWS_MAX];
     const struct model *m = r->model;
     for (unsigned i = 0; i < m->n_rows; i++)
@@ -82,20 +86,23 @@ static bool read_criterion(struct reader *r, const struct node *key, const struc
     }
     if (good && m->rows[c->row].can_be_zero && !(c->absolute > 0)) {
         job_say(r, job_place(r, n),
-                "the mean of '%s' can be 0, which no percentage reaches (give an absolute tolerance too: [%s, 0.01])",
+                "the mean of '%s' can be 0, which no percentage reaches (give an absolute "
+                "tolerance too: [%s, 0.01])",
                 key->text, list);
         good = false;
     }
     const bool both = c->relative > 0 && c->absolute > 0;
-    *text = job_format(r, "%s%s%s: %s%s%s", *text, (*text)[0] ? ", " : "", key->text, both ? "[" : "", list,
-                       both ? "]" : "");
+    *text = job_format(r, "%s%s%s: %s%s%s", *text, (*text)[0] ? ", " : "", key->text,
+                       both ? "[" : "", list, both ? "]" : "");
     return good;
 }
 
 static const char *read_until(struct reader *r, const struct node *n, struct replications *rep) {
     if (n->type != NODE_MAPPING || !n->n) {
-        job_say(r, job_place(r, n), "'until' must say which statistic and how precise, e.g. {%s: 1%%}, not %s",
-                r->model && r->model->n_rows ? r->model->rows[0].name : "max_load", job_found(r, n));
+        job_say(r, job_place(r, n),
+                "'until' must say which statistic and how precise, e.g. {%s: 1%%}, not %s",
+                r->model && r->model->n_rows ? r->model->rows[0].name : "max_load",
+                job_found(r, n));
         return NULL;
     }
     if (!r->model)
@@ -117,24 +124,28 @@ static void read_rule(struct reader *r, const struct node *node, struct replicat
         while (k < 3 && strcmp(node->key[i]->text, names[k]))
             k++;
         if (k == 3)
-            job_say(r, job_place(r, node->key[i]), "unknown key '%s' in 'replications' (%s)", node->key[i]->text,
-                    job_allowed(r, node->key[i]->text, names, 3));
+            job_say(r, job_place(r, node->key[i]), "unknown key '%s' in 'replications' (%s)",
+                    node->key[i]->text, job_allowed(r, node->key[i]->text, names, 3));
     }
-    const struct node *min = node_get(node, "min"), *max = node_get(node, "max"), *until = node_get(node, "until");
+    const struct node *min = node_get(node, "min"), *max = node_get(node, "max"),
+                      *until = node_get(node, "until");
     const struct place where = job_place(r, node);
     rep->min = LEAST_REPLICATIONS;
     bool good = !min || read_count(r, "min", min, LEAST_REPLICATIONS, &rep->min);
     if (!max)
         job_say(r, where, "'replications' needs 'max': where to stop if 'until' is never reached");
-    else if (read_count(r, "max", max, LEAST_REPLICATIONS, &rep->max) && good && rep->max < rep->min)
-        job_say(r, job_place(r, max), "'max' must be at least 'min', %" PRIu64 ", not %s", rep->min, max->text);
+    else if (read_count(r, "max", max, LEAST_REPLICATIONS, &rep->max) && good &&
+             rep->max < rep->min)
+        job_say(r, job_place(r, max), "'max' must be at least 'min', %" PRIu64 ", not %s", rep->min,
+                max->text);
     const char *text = NULL;
     if (until)
         text = read_until(r, until, rep);
     else
-        job_say(r, where, "'replications' needs 'until' (for a fixed count write replications: 1000)");
-    r->replications_text = job_format(r, "{min: %" PRIu64 ", max: %" PRIu64 ", until: {%s}}", rep->min, rep->max,
-                                      text ? text : "");
+        job_say(r, where,
+                "'replications' needs 'until' (for a fixed count write replications: 1000)");
+    r->replications_text = job_format(r, "{min: %" PRIu64 ", max: %" PRIu64 ", until: {%s}}",
+                                      rep->min, rep->max, text ? text : "");
 }
 
 void job_read_replications(struct reader *r, const struct node *node, struct job *job) {
@@ -142,7 +153,8 @@ void job_read_replications(struct reader *r, const struct node *node, struct job
     if (node->type == NODE_MAPPING) {
         read_rule(r, node, rep);
     } else if (node->type == NODE_SEQUENCE) {
-        job_say(r, job_place(r, node), "'replications' takes one value for the whole job, not a list");
+        job_say(r, job_place(r, node),
+                "'replications' takes one value for the whole job, not a list");
     } else if (read_count(r, "replications", node, 1, &rep->min)) {
         rep->max = rep->min;
         r->replications_text = job_format(r, "%" PRIu64, rep->min);

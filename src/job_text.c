@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A job said again: in full, as canonical YAML that reads as the same job, and briefly, as labels of its points. */
+ * A job said again: in full, as canonical YAML that reads as the same job, and briefly, as labels
+ * of its points. */
 #include "job_parts.h"
 
 #include <inttypes.h>
@@ -44,8 +45,8 @@ static void put_quoted(FILE *f, const char *s) {
     fputc('"', f);
     for (unsigned length; *s; s += length) {
         const uint32_t c = decode(s, &length);
-        const bool strange = c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x2028 || c == 0x2029 || c == 0xfeff ||
-                             c == 0xfffe || c == 0xffff;
+        const bool strange = c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x2028 || c == 0x2029 ||
+                             c == 0xfeff || c == 0xfffe || c == 0xffff;
         if (c == '"' || c == '\\')
             fprintf(f, "\\%c", (int)c);
         else if (c == '\n')
@@ -108,7 +109,8 @@ void job_make_resolved(struct reader *r, struct job *job) {
     job->identity = job_text(r, job, false);
 }
 
-/* For each entry: the first of the same kind in its list, and whether any of that kind differs from it in parameter i. */
+/* For each entry: the first of the same kind in its list, and whether any of that kind differs from
+ * it in parameter i. */
 struct family {
     const struct kind *kind;
     const struct choice *first;
@@ -116,7 +118,8 @@ struct family {
 };
 
 /* Which parameters tell apart the entries of a list; one family for each kind. */
-static struct family *find_families(struct reader *r, const struct parameter *p, const struct choices *list) {
+static struct family *find_families(struct reader *r, const struct parameter *p,
+                                    const struct choices *list) {
     struct family *families = storage_get(r->storage, p->catalogue->n_kinds, sizeof *families);
     for (size_t k = 0; k < list->n; k++) {
         const struct choice *c = &list->item[k];
@@ -140,8 +143,10 @@ static void put_value(FILE *f, const struct choice *c) {
         fprintf(f, c->inner ? "(%s)" : "%s", c->text);
 }
 
-/* "unif-pot k=5": parameters at their default are left out unless they tell entries of this job apart. */
-static void put_entry(struct reader *r, FILE *f, const struct family *family, const struct choice *c) {
+/* "unif-pot k=5": parameters at their default are left out unless they tell entries of this job
+ * apart. */
+static void put_entry(struct reader *r, FILE *f, const struct family *family,
+                      const struct choice *c) {
     const struct kind *kind = c->value.entry->kind;
     while (family->kind != kind)
         family++;

@@ -38,7 +38,8 @@ void job_add_choice(struct reader *r, struct choices *into, const struct choice 
 }
 
 bool job_wrong(struct reader *r, const struct parameter *p, const struct node *n) {
-    job_say(r, job_place(r, n), "'%s' must be %s, not %s", p->name, job_wanted(r, p), job_found(r, n));
+    job_say(r, job_place(r, n), "'%s' must be %s, not %s", p->name, job_wanted(r, p),
+            job_found(r, n));
     return false;
 }
 
@@ -72,8 +73,8 @@ static bool read_multiple(struct reader *r, const struct parameter *p, const str
     if (strchr(factor, '%') || number_real(factor, &c->value.real) != NUMBER_GOOD)
         return job_wrong(r, p, n);
     if (!p->relative) {
-        job_say(r, job_place(r, n), "'%s' must be a plain whole number, not a multiple of n (%s)", p->name,
-                n->text);
+        job_say(r, job_place(r, n), "'%s' must be a plain whole number, not a multiple of n (%s)",
+                p->name, n->text);
         return false;
     }
     if (c->value.real < 0 || c->value.real > p->upper)
@@ -128,8 +129,8 @@ static bool read_flag(struct reader *r, const struct parameter *p, const struct 
         const bool is_yes = !strcmp(n->text, yes[i]);
         if (!is_yes && strcmp(n->text, no[i]))
             continue;
-        job_say(r, job_place(r, n), "'%s' must be true or false, not %s (did you mean %s?)", p->name,
-                job_found(r, n), is_yes ? "true" : "false");
+        job_say(r, job_place(r, n), "'%s' must be true or false, not %s (did you mean %s?)",
+                p->name, job_found(r, n), is_yes ? "true" : "false");
         return false;
     }
     return job_wrong(r, p, n);
@@ -251,7 +252,8 @@ static bool is_vector(const struct node *n) {
 }
 
 static int compare_choices(const void *a, const void *b) {
-    const struct choice *x = *(const struct choice *const *)a, *y = *(const struct choice *const *)b;
+    const struct choice *x = *(const struct choice *const *)a,
+                        *y = *(const struct choice *const *)b;
     const int order = strcmp(x->text, y->text);
     return order ? order : (x > y) - (x < y);
 }

@@ -21,7 +21,8 @@ static bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
-/* Digits with single underscores between them, appended to d; returns what follows, NULL when there are too many. */
+/* Digits with single underscores between them, appended to d; returns what follows, NULL when there
+ * are too many. */
 static const char *scan_digits(const char *s, struct decimal *d, unsigned *count) {
     for (*count = 0; is_digit(*s) || (*s == '_' && *count && is_digit(s[1])); s++) {
         if (*s == '_')

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Reads the command line by the tables of options_table.c: a command, then options and operands in any order. */
+ * Reads the command line by the tables of options_table.c: a command, then options and operands in
+ * any order. */
 #include "options.h"
 
 #include <stdlib.h>
@@ -54,11 +55,11 @@ static void unknown_command(const char *word, struct complaints *c) {
     if (word[0] == '-')
         complain(c, NULL, "the command comes before its options: '%s' (allowed: %s)", word, all);
     else if (ends_with(word, ".yaml") || ends_with(word, ".yml") || ends_with(word, ".h5"))
-        complain(c, NULL, "'%s' is no command (allowed: %s; did you mean 'potluck %s %s'?)", word, all,
-                 ends_with(word, ".h5") ? "show" : "run", word);
+        complain(c, NULL, "'%s' is no command (allowed: %s; did you mean 'potluck %s %s'?)", word,
+                 all, ends_with(word, ".h5") ? "show" : "run", word);
     else
-        complain(c, NULL, "unknown command '%s' (allowed: %s%s%s%s)", word, all, nearest ? "; did you mean '" : "",
-                 nearest ? nearest : "", nearest ? "'?" : "");
+        complain(c, NULL, "unknown command '%s' (allowed: %s%s%s%s)", word, all,
+                 nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
     free(all);
 }
 
@@ -72,7 +73,8 @@ static size_t name_length(const char *argument) {
 static const struct option_row *find_option(const char *argument) {
     const size_t length = name_length(argument);
     for (unsigned i = 0; i < n_option_rows; i++)
-        if (strlen(option_rows[i].name) == length && !strncmp(option_rows[i].name, argument, length))
+        if (strlen(option_rows[i].name) == length &&
+            !strncmp(option_rows[i].name, argument, length))
             return &option_rows[i];
     return NULL;
 }
@@ -93,8 +95,9 @@ static void unknown_option(const struct reading *r, const char *argument) {
     if (word[1] == '-')
         word[name_length(word)] = '\0';
     const char *nearest = nearest_name(word, names, n);
-    complain(r->complaints, NULL, "unknown option '%s' of %s (allowed: %s%s%s%s)", word, r->command->name, all,
-             nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+    complain(r->complaints, NULL, "unknown option '%s' of %s (allowed: %s%s%s%s)", word,
+             r->command->name, all, nearest ? "; did you mean '" : "", nearest ? nearest : "",
+             nearest ? "'?" : "");
     free(word);
     free(all);
 }
@@ -137,7 +140,8 @@ static void read_option(struct reading *r, const char *argument) {
                 free(of);
                 of = more;
             }
-        complain(r->complaints, NULL, "%s is an option of %s, not of %s", o->name, of, r->command->name);
+        complain(r->complaints, NULL, "%s is an option of %s, not of %s", o->name, of,
+                 r->command->name);
         free(of);
         return;
     }
@@ -153,9 +157,11 @@ static void read_option(struct reading *r, const char *argument) {
 static void read_operand(struct reading *r, const char *argument) {
     const char *operand = r->command->operand;
     if (!*operand)
-        complain(r->complaints, NULL, "%s takes nothing but options: '%s'", r->command->name, argument);
+        complain(r->complaints, NULL, "%s takes nothing but options: '%s'", r->command->name,
+                 argument);
     else if (r->operand && !r->lost)
-        complain(r->complaints, NULL, "%s takes one %s: '%s' is too many", r->command->name, operand, argument);
+        complain(r->complaints, NULL, "%s takes one %s: '%s' is too many", r->command->name,
+                 operand, argument);
     else
         r->operand = argument;
 }
@@ -177,7 +183,8 @@ static void finish_run(struct reading *r) {
     if (!o->output)
         o->output = default_output(o->input);
     if (!strcmp(o->output, o->input))
-        complain(r->complaints, NULL, "the result would replace the job file '%s' (choose another name with -o)",
+        complain(r->complaints, NULL,
+                 "the result would replace the job file '%s' (choose another name with -o)",
                  o->input);
 }
 
@@ -192,7 +199,8 @@ static void finish(struct reading *r) {
             unknown_command(r->operand, r->complaints);
         o->help_for = about ? about->command : COMMAND_HELP;
     } else if ((!r->operand || !*r->operand) && !r->lost) {
-        complain(r->complaints, NULL, "%s needs a file: potluck %s %s", c->name, c->name, c->operand);
+        complain(r->complaints, NULL, "%s needs a file: potluck %s %s", c->name, c->name,
+                 c->operand);
     } else {
         o->input = r->operand;
     }
@@ -234,14 +242,16 @@ static void show_overview(struct complaints *c) {
 
 bool options_read(int argc, char **argv, struct options *options, struct complaints *complaints) {
     CHECK(n_option_rows <= ROWS_LIMIT && n_command_rows <= ROWS_LIMIT && !complaints->count);
-    *options = (struct options){.checkpoint = 60, .memory = default_memory(), .only_point = -1, .only_replication = -1};
+    *options = (struct options){
+        .checkpoint = 60, .memory = default_memory(), .only_point = -1, .only_replication = -1};
     if (argc < 2) {
         show_overview(complaints);
         return false;
     }
     if (read_help(argc, argv, options))
         return true;
-    struct reading r = {argc, 2, argv, find_command(argv[1]), options, complaints, NULL, false, false, {false}};
+    struct reading r = {argc,  2,     argv,   find_command(argv[1]), options, complaints, NULL,
+                        false, false, {false}};
     if (!r.command) {
         unknown_command(argv[1], complaints);
         return false;

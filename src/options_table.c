@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Every command and every option: what the parser, --help, the man page and the completion agree on. */
+ * Every command and every option: what the parser, --help, the man page and the completion agree
+ * on. */
 #include "number.h"
 #include "options.h"
 
@@ -11,16 +12,19 @@
 
 const struct command_row command_rows[] = {
     {"run", COMMAND_RUN, "JOB.yaml", "play a job, write one result file",
-     "Plays every point of the job and writes OUT.h5, by default the name of the job in the current\n"
+     "Plays every point of the job and writes OUT.h5, by default the name of the job in the "
+     "current\n"
      "folder. Uses all cores, or all ranks when started by mpirun or srun; the result is the same\n"
-     "file, byte for byte, on any number of ranks and threads. USR1, TERM and INT save what is done\n"
+     "file, byte for byte, on any number of ranks and threads. USR1, TERM and INT save what is "
+     "done\n"
      "and end with exit code 75; --resume carries on."},
     {"plan", COMMAND_PLAN, "JOB.yaml", "points, work, memory and time of a job; plays nothing",
      "Checks the job and says what running it would take."},
     {"show", COMMAND_SHOW, "OUT.h5", "a table of a result file",
      "Prints one row per point of a result file, complete or not."},
     {"list", COMMAND_LIST, "[TOPIC]", "what a job can name",
-     "Topics: models, parameters, statistics, and every sort of thing that has names of its own, such\n"
+     "Topics: models, parameters, statistics, and every sort of thing that has names of its own, "
+     "such\n"
      "as topologies and policies. Without a topic: all of them."},
     {"help", COMMAND_HELP, "[COMMAND]", "help of a command", "The same as COMMAND --help."},
 };
@@ -33,7 +37,8 @@ static bool set_output(struct options *o, const char *value, struct reason *why)
     return true;
 }
 
-static bool whole(const char *value, uint64_t least, uint64_t most, uint64_t *into, struct reason *why) {
+static bool whole(const char *value, uint64_t least, uint64_t most, uint64_t *into,
+                  struct reason *why) {
     const enum number_verdict verdict = number_count(value, into);
     if (verdict == NUMBER_NONE || verdict == NUMBER_NOT_WHOLE)
         return refuse(why, "must be a whole number, not '%s'", value);
@@ -92,8 +97,11 @@ static bool duration(const char *value, double *seconds, struct reason *why) {
     if (good)
         *seconds = count * unit;
     else if (!clock_seconds(value, seconds))
-        return refuse(why, "must be a time such as 90, 90s, 10m, 2h, 02:00:00 or 1-00:00:00, not '%s'", value);
-    return (*seconds > 0 && *seconds < 1e10) || refuse(why, "must be above zero and below 1e10 s, not %s", value);
+        return refuse(why,
+                      "must be a time such as 90, 90s, 10m, 2h, 02:00:00 or 1-00:00:00, not '%s'",
+                      value);
+    return (*seconds > 0 && *seconds < 1e10) ||
+           refuse(why, "must be above zero and below 1e10 s, not %s", value);
 }
 
 static bool set_max_time(struct options *o, const char *value, struct reason *why) {
@@ -163,8 +171,8 @@ static bool set_progress(struct options *o, const char *value, struct reason *wh
             return true;
         }
     const char *nearest = nearest_name(value, words, 4);
-    return refuse(why, "must be auto, line, plain or none, not '%s'%s%s%s", value, nearest ? " (did you mean '" : "",
-                  nearest ? nearest : "", nearest ? "'?)" : "");
+    return refuse(why, "must be auto, line, plain or none, not '%s'%s%s%s", value,
+                  nearest ? " (did you mean '" : "", nearest ? nearest : "", nearest ? "'?)" : "");
 }
 
 static bool set_by(struct options *o, const char *value, struct reason *why) {
@@ -219,17 +227,22 @@ enum {
 
 const struct option_row option_rows[] = {
     {"-o", "OUT.h5", RUN, "result file; default: the job's name in the current folder", set_output},
-    {"-r", "N", RUN | PLAN, "number of replications, in place of what the job says", set_replications},
+    {"-r", "N", RUN | PLAN, "number of replications, in place of what the job says",
+     set_replications},
     {"--resume", NULL, RUN, "carry on from OUT.h5; start anew when there is none", set_resume},
     {"--force", NULL, RUN, "replace an existing OUT.h5", set_force},
-    {"--accept-source", NULL, RUN, "with --resume: although another source revision wrote OUT.h5", set_accept_source},
-    {"--threads", "N", RUN | PLAN, "threads of each rank; default: the cores it may use", set_threads},
-    {"--max-time", "T", RUN, "save and stop with exit code 75 after this time: 90, 10m, 2h, 1-00:00:00", set_max_time},
+    {"--accept-source", NULL, RUN, "with --resume: although another source revision wrote OUT.h5",
+     set_accept_source},
+    {"--threads", "N", RUN | PLAN, "threads of each rank; default: the cores it may use",
+     set_threads},
+    {"--max-time", "T", RUN,
+     "save and stop with exit code 75 after this time: 90, 10m, 2h, 1-00:00:00", set_max_time},
     {"--checkpoint", "T", RUN, "time between snapshots; default 60 seconds", set_checkpoint},
-    {"--memory", "SIZE", RUN | PLAN, "memory of each rank for tables, e.g. 2G; default: half of the machine's",
-     set_memory},
+    {"--memory", "SIZE", RUN | PLAN,
+     "memory of each rank for tables, e.g. 2G; default: half of the machine's", set_memory},
     {"--only", "POINT[:REPLICATION]", RUN, "play this alone, counted from 0", set_only},
-    {"--progress", "KIND", RUN, "auto, line (one live line), plain (a line now and then) or none", set_progress},
+    {"--progress", "KIND", RUN, "auto, line (one live line), plain (a line now and then) or none",
+     set_progress},
     {"--by", "COLUMNS", SHOW, "show these columns, separated by commas", set_by},
     {"--csv", NULL, SHOW, "comma-separated values, every column", set_csv},
     {"--json", NULL, SHOW, "JSON, every column", set_json},

@@ -46,7 +46,7 @@ static char *label_text(const struct column *c, uint64_t row) {
 /* Writes value and half width with two significant digits of the half width. */
 static void estimate_text(double value, double half, char **text, char **half_text) {
     if (isnan(value) || !(half > 0.0) || isinf(half)) {
-        *text = number_text(value, 4);
+        *text = number_text(value, 3);
         *half_text = duplicate_text("");
         return;
     }
@@ -176,7 +176,8 @@ static void add_statistic(const struct table *t, struct views *all, const char *
 }
 
 static void add_statistics(const struct table *t, struct views *all) {
-    static const char *const most_wanted[] = {"max_load", "cost", "moved", "tv", "cost_reduction"};
+    /* the last ones go first where the screen is too narrow */
+    static const char *const most_wanted[] = {"max_load", "cost", "cost_reduction", "tv", "moved"};
     const unsigned labels = all->n;
     for (size_t i = 0; i < sizeof most_wanted / sizeof *most_wanted; i++)
         add_statistic(t, all, most_wanted[i]);

@@ -24,7 +24,9 @@ char *parameter_range(const struct parameter *p) {
     const bool low = p->lower > -1e300, high = p->upper < (whole ? 0x1p63 : 1e300);
     if (low && high)
         return format_text("between %s and %s", lower, upper);
-    return low ? format_text("at least %s", lower) : high ? format_text("at most %s", upper) : duplicate_text("");
+    return low    ? format_text("at least %s", lower)
+           : high ? format_text("at most %s", upper)
+                  : duplicate_text("");
 }
 
 static char *words_wanted(const struct parameter *p) {
@@ -38,12 +40,16 @@ static char *words_wanted(const struct parameter *p) {
 }
 
 static char *number_wanted(const struct parameter *p) {
-    const char *what = p->type == TYPE_REAL      ? "a number"
-                       : p->type == TYPE_COUNTS  ? "whole numbers such as 100x100 or [100, 100]"
-                       : p->relative             ? "a whole number or a multiple of n such as 10n"
-                                                 : "a whole number";
+    const char *what = p->type == TYPE_REAL     ? "a number"
+                       : p->type == TYPE_COUNTS ? "whole numbers such as 100x100 or [100, 100]"
+                       : p->relative            ? "a whole number or a multiple of n such as 10n"
+                                                : "a whole number";
     char *range = parameter_range(p);
-    char *text = format_text("%s%s%s", what, !range[0] ? "" : p->type == TYPE_COUNTS ? ", each " : ", ", range);
+    char *text = format_text("%s%s%s", what,
+                             !range[0]                ? ""
+                             : p->type == TYPE_COUNTS ? ", each "
+                                                      : ", ",
+                             range);
     free(range);
     return text;
 }
@@ -90,7 +96,8 @@ static void print_kinds(FILE *out, const struct catalogue *c) {
 static void print_models(FILE *out, const struct catalogue *models) {
     for (unsigned i = 0; i < models->n_kinds; i++) {
         const struct kind *k = models->kinds[i];
-        fprintf(out, "  %-14s %s%s\n", k->name, k->meaning ? k->meaning : "", i ? "" : " (the default)");
+        fprintf(out, "  %-14s %s%s\n", k->name, k->meaning ? k->meaning : "",
+                i ? "" : " (the default)");
     }
 }
 
@@ -98,8 +105,10 @@ static void print_all_parameters(FILE *out, const struct catalogue *models) {
     fputs("  of any model\n"
           "      title: text\n"
           "      model: a model\n"
-          "      seed: a whole number, between 0 and 18446744073709551615; default drawn from the system\n"
-          "      replications: a whole number, or {min: 100, max: 100000, until: {STATISTIC: TOLERANCE}}; required\n"
+          "      seed: a whole number, between 0 and 18446744073709551615; default drawn from the "
+          "system\n"
+          "      replications: a whole number, or {min: 100, max: 100000, until: {STATISTIC: "
+          "TOLERANCE}}; required\n"
           "          a tolerance of 1% is relative, a plain number absolute: half width at 95 %\n"
           "      keep: rows or means, and the words of histograms kept on request; default rows\n"
           "      common: true or false, whether policies share their random words; default true\n",
@@ -110,7 +119,8 @@ static void print_all_parameters(FILE *out, const struct catalogue *models) {
         print_parameters(out, &m->kind, "      ");
         if (m->contender >= 0)
             fprintf(out, "      baseline: what differences are taken against, one %s; default %s\n",
-                    m->kind.parameters[m->contender].catalogue->noun, m->baseline ? m->baseline : "none");
+                    m->kind.parameters[m->contender].catalogue->noun,
+                    m->baseline ? m->baseline : "none");
     }
 }
 
@@ -118,12 +128,13 @@ static void print_statistics(FILE *out, const struct catalogue *models) {
     for (unsigned i = 0; i < models->n_kinds; i++) {
         const struct model *m = model_of(models->kinds[i]);
         for (unsigned r = 0; r < m->n_rows; r++)
-            fprintf(out, "  %-8s %-18s %s [%s]%s%s\n", m->kind.name, m->rows[r].name, m->rows[r].long_name,
-                    m->rows[r].units, *m->rows[r].reference ? ", " : "", m->rows[r].reference);
+            fprintf(out, "  %-8s %-18s %s [%s]%s%s\n", m->kind.name, m->rows[r].name,
+                    m->rows[r].long_name, m->rows[r].units, *m->rows[r].reference ? ", " : "",
+                    m->rows[r].reference);
         for (unsigned h = 0; h < m->n_histograms; h++) {
             const struct histogram *g = &m->histograms[h];
-            fprintf(out, "  %-8s %-18s %s [%s]%s%s\n", m->kind.name, g->name, g->long_name, g->units,
-                    g->keep ? "; keep: " : "", g->keep ? g->keep : "");
+            fprintf(out, "  %-8s %-18s %s [%s]%s%s\n", m->kind.name, g->name, g->long_name,
+                    g->units, g->keep ? "; keep: " : "", g->keep ? g->keep : "");
         }
     }
 }
@@ -160,7 +171,8 @@ static void find_topics(struct topics *t, const struct kind *k) {
     }
 }
 
-static void print_topic(FILE *out, const struct catalogue *models, const struct topics *t, unsigned topic) {
+static void print_topic(FILE *out, const struct catalogue *models, const struct topics *t,
+                        unsigned topic) {
     fprintf(out, "%s\n", t->name[topic]);
     if (topic == 0)
         print_models(out, models);
@@ -172,7 +184,8 @@ static void print_topic(FILE *out, const struct catalogue *models, const struct 
         print_kinds(out, t->catalogue[topic]);
 }
 
-static void unknown_topic(const struct topics *t, const char *topic, struct complaints *complaints) {
+static void unknown_topic(const struct topics *t, const char *topic,
+                          struct complaints *complaints) {
     char *all = duplicate_text("");
     for (unsigned i = 0; i < t->n; i++) {
         char *more = format_text("%s%s%s", all, i ? ", " : "", t->name[i]);
@@ -185,9 +198,11 @@ static void unknown_topic(const struct topics *t, const char *topic, struct comp
     free(all);
 }
 
-bool list_print(FILE *out, const struct catalogue *models, const char *topic, struct complaints *complaints) {
+bool list_print(FILE *out, const struct catalogue *models, const char *topic,
+                struct complaints *complaints) {
     struct topics t = {.n = FIXED_TOPICS,
-                       .name = {duplicate_text("models"), duplicate_text("parameters"), duplicate_text("statistics")}};
+                       .name = {duplicate_text("models"), duplicate_text("parameters"),
+                                duplicate_text("statistics")}};
     for (unsigned i = 0; i < models->n_kinds; i++)
         find_topics(&t, models->kinds[i]);
     bool found = false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The tree is built from libyaml's events: depth and size are then limited before anything is built, and an alias within
- * its own anchor is seen at once. */
+ * The tree is built from libyaml's events: depth and size are then limited before anything is
+ * built, and an alias within its own anchor is seen at once. */
 #include "yaml_tree.h"
 
 #include "storage.h"
@@ -84,7 +84,8 @@ static bool check_characters(const struct reading *r) {
     return true;
 }
 
-/* The character libyaml stumbled over. Columns count characters, which before a tab that indents are single bytes. */
+/* The character libyaml stumbled over. Columns count characters, which before a tab that indents
+ * are single bytes. */
 static char character_at(const struct reading *r, const yaml_mark_t *mark) {
     const char *p = r->text;
     for (size_t line = 0; line < mark->line && p < r->end; line++) {

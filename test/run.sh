@@ -70,7 +70,10 @@ for tier in "$@"; do
 done
 
 bash "$root/jobs/install.sh" run test || { failed=1; finish; }
-[ -f "$build/build.ninja" ] || /usr/bin/meson setup "$build" "$root" || { failed=1; finish; }
+# A build/ made before the test packages were there learns of them.
+known=()
+[ ! -f "$build/build.ninja" ] || known=(--reconfigure)
+/usr/bin/meson setup "${known[@]}" "$build" "$root" >"$scratch/log" || { cat "$scratch/log"; failed=1; finish; }
 /usr/bin/ninja -C "$build" || { echo "FAILED: the build"; failed=1; finish; }
 
 # Tests start more ranks than there are cores, several mpirun at a time, and may run as root in a container.

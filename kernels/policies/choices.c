@@ -31,7 +31,8 @@ static void prepare(const struct value *v, struct sampler *s) {
 
 /* Candidate j, given as a rank among the servers not yet drawn, made a server. */
 static void skip_drawn(struct block *b, unsigned j) {
-    for (uint32_t i = 0; i < b->size; i++) {
+    const uint32_t size = b->size;
+    for (uint64_t i = 0; i < size; i++) {
         uint32_t sorted[CANDIDATES_MAX], v = b->candidate[j][i];
         for (unsigned c = 0; c < j; c++) {
             unsigned at = c;
@@ -51,7 +52,8 @@ static void draw(const struct sampler *s, struct stream stream, struct block *b)
     if (s->distinct && s->d >= 2) {
         const uint32_t *restrict first = b->candidate[0];
         uint32_t *restrict second = b->candidate[1];
-        for (uint32_t i = 0; i < b->size; i++)
+        const uint32_t size = b->size;
+        for (uint64_t i = 0; i < size; i++)
             second[i] += second[i] >= first[i];
         for (unsigned j = 2; j < s->d; j++)
             skip_drawn(b, j);

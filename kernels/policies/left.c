@@ -28,11 +28,12 @@ static void prepare(const struct value *v, struct sampler *s) {
 }
 
 static void draw(const struct sampler *s, struct stream stream, struct block *b) {
+    const uint32_t size = b->size;
     for (uint32_t g = 0; g < s->d; g++) {
         const uint32_t from = (uint32_t)((uint64_t)g * s->n / s->d), end = (uint32_t)((g + 1ull) * s->n / s->d);
         uint32_t *restrict v = b->candidate[g];
         draw_slot(stream, g, b, end - from, v);
-        for (uint32_t i = 0; i < b->size; i++)
+        for (uint64_t i = 0; i < size; i++)
             v[i] += from;
     }
 }

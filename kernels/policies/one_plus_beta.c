@@ -27,20 +27,21 @@ static void draw(const struct sampler *s, struct stream stream, struct block *b)
     uint32_t *restrict first = b->candidate[0], *restrict second = b->candidate[1], *restrict coin = b->scratch;
     uint32_t two[BLOCK];
     const uint32_t high = (uint32_t)(s->beta >> 32), low = (uint32_t)s->beta;
+    const uint32_t size = b->size;
     uint32_t open = 0;
     draw_slot(stream, 0, b, s->n, first);
     draw_slot(stream, 1, b, s->n, second);
     draw_words((struct words){stream, PURPOSE_CANDIDATE, 2}, b->first, b->size, coin);
-    for (uint32_t i = 0; i < b->size; i++)
+    for (uint64_t i = 0; i < size; i++)
         open |= coin[i] == high;
-    for (uint32_t i = 0; open && i < b->size; i++) /* settle what slot 2 leaves open; 2^64 - 1 stands for beta = 1 */
+    for (uint64_t i = 0; open && i < size; i++) /* settle what slot 2 leaves open; 2^64 - 1 stands for beta = 1 */
         if (coin[i] == high)
             two[i] = s->beta == UINT64_MAX || rng_word(stream, PURPOSE_CANDIDATE, 3, b->first + i) < low;
         else
             two[i] = coin[i] < high;
-    for (uint32_t i = 0; !open && i < b->size; i++)
+    for (uint64_t i = 0; !open && i < size; i++)
         two[i] = coin[i] < high;
-    for (uint32_t i = 0; i < b->size; i++)
+    for (uint64_t i = 0; i < size; i++)
         second[i] = two[i] ? second[i] : first[i];
     if (!s->blind)
         origin_to_front(s, b);

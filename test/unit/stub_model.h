@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Two models that play nothing, so that tests of the job language depend on no real model, policy or topology.
+ * Two models that play nothing, so that tests of the job language depend on no real model, policy
+ * or topology.
  *
- *   toy     place, rule (contender), things (relative), ties, exactness (fixed), rate, flag, shape (vector)
- *   idle    milliseconds
+ *   toy     place, rule (contender), things (relative), ties, exactness (fixed), rate, flag, shape
+ * (vector) idle    milliseconds
  *
- * Refusals of toy: things = 13; near with k above n (the inner k is to blame). `ties` is used by rule near only, `rate`
- * only by places of more than one server; `exactness` may go unused. */
+ * Refusals of toy: things = 13; near with k above n (the inner k is to blame). `ties` is used by
+ * rule near only, `rate` only by places of more than one server; `exactness` may go unused. */
 #ifndef POTLUCK_STUB_MODEL_H
 #define POTLUCK_STUB_MODEL_H
 
@@ -17,10 +18,20 @@
 #include <string.h>
 
 static const struct parameter stub_row_parameters[] = {
-    {.name = "n", .type = TYPE_COUNT, .lower = 1, .upper = 0x1p40, .units = "server", .meaning = "servers"},
+    {.name = "n",
+     .type = TYPE_COUNT,
+     .lower = 1,
+     .upper = 0x1p40,
+     .units = "server",
+     .meaning = "servers"},
 };
 static const struct parameter stub_box_parameters[] = {
-    {.name = "sides", .type = TYPE_COUNTS, .lower = 1, .upper = 1e6, .units = "server", .meaning = "sides"},
+    {.name = "sides",
+     .type = TYPE_COUNTS,
+     .lower = 1,
+     .upper = 1e6,
+     .units = "server",
+     .meaning = "sides"},
 };
 static const struct kind stub_row = {"row", "all in a row", "", stub_row_parameters, 1};
 static const struct kind stub_box = {"box", "a box", "", stub_box_parameters, 1};
@@ -28,7 +39,12 @@ static const struct kind *const stub_place_kinds[] = {&stub_row, &stub_box};
 static const struct catalogue stub_places = {"place", stub_place_kinds, 2};
 
 static const struct parameter stub_near_parameters[] = {
-    {.name = "k", .type = TYPE_COUNT, .lower = 1, .upper = 0x1p40, .units = "1", .meaning = "reach"},
+    {.name = "k",
+     .type = TYPE_COUNT,
+     .lower = 1,
+     .upper = 0x1p40,
+     .units = "1",
+     .meaning = "reach"},
     {.name = "self",
      .type = TYPE_WORD,
      .words = "excluded|included",
@@ -37,7 +53,13 @@ static const struct parameter stub_near_parameters[] = {
      .meaning = "whether the origin counts"},
 };
 static const struct parameter stub_lazy_parameters[] = {
-    {.name = "beta", .type = TYPE_REAL, .lower = 0, .upper = 1, .standard = "1/2", .units = "1", .meaning = "share"},
+    {.name = "beta",
+     .type = TYPE_REAL,
+     .lower = 0,
+     .upper = 1,
+     .standard = "1/2",
+     .units = "1",
+     .meaning = "share"},
 };
 static const struct kind stub_pair = {"pair", "two of them", "", NULL, 0};
 static const struct kind stub_near = {"near", "one nearby", "", stub_near_parameters, 2};
@@ -45,11 +67,29 @@ static const struct kind stub_lazy = {"lazy", "sometimes", "", stub_lazy_paramet
 static const struct kind *const stub_rule_kinds[] = {&stub_pair, &stub_near, &stub_lazy};
 static const struct catalogue stub_rules = {"rule", stub_rule_kinds, 3};
 
-enum { TOY_PLACE, TOY_RULE, TOY_THINGS, TOY_TIES, TOY_EXACTNESS, TOY_RATE, TOY_FLAG, TOY_SHAPE, TOY_PARAMETERS };
+enum {
+    TOY_PLACE,
+    TOY_RULE,
+    TOY_THINGS,
+    TOY_TIES,
+    TOY_EXACTNESS,
+    TOY_RATE,
+    TOY_FLAG,
+    TOY_SHAPE,
+    TOY_PARAMETERS
+};
 
 static const struct parameter toy_parameters[TOY_PARAMETERS] = {
-    {.name = "place", .type = TYPE_ENTRY, .catalogue = &stub_places, .units = "", .meaning = "where"},
-    {.name = "rule", .type = TYPE_ENTRY, .catalogue = &stub_rules, .standard = "near: {k: 2}", .units = ""},
+    {.name = "place",
+     .type = TYPE_ENTRY,
+     .catalogue = &stub_places,
+     .units = "",
+     .meaning = "where"},
+    {.name = "rule",
+     .type = TYPE_ENTRY,
+     .catalogue = &stub_rules,
+     .standard = "near: {k: 2}",
+     .units = ""},
     {.name = "things",
      .type = TYPE_COUNT,
      .lower = 1,
@@ -82,7 +122,8 @@ static inline uint64_t stub_servers(const struct value *values) {
     return n;
 }
 
-static inline bool toy_examine(const struct value *values, struct facts *facts, struct reason *why, unsigned *at) {
+static inline bool toy_examine(const struct value *values, struct facts *facts, struct reason *why,
+                               unsigned *at) {
     const struct entry *rule = values[TOY_RULE].entry;
     facts->servers = stub_servers(values);
     *at = TOY_THINGS;
@@ -90,7 +131,8 @@ static inline bool toy_examine(const struct value *values, struct facts *facts, 
         return refuse(why, "13 things bring no luck");
     *at = at_within(TOY_RULE, 0);
     if (rule->kind == &stub_near && rule->values[0].count > facts->servers)
-        return refuse(why, "k = %llu is more than all %llu", (unsigned long long)rule->values[0].count,
+        return refuse(why, "k = %llu is more than all %llu",
+                      (unsigned long long)rule->values[0].count,
                       (unsigned long long)facts->servers);
     return true;
 }
@@ -117,8 +159,16 @@ static const struct row toy_rows[] = {
     {"cost", "hop", "mean cost", "", true},
 };
 static const struct histogram toy_histograms[] = {
-    {.name = "load_count", .units = "server", .long_name = "servers by load", .axis = AXIS_LOAD, .batched = true},
-    {.name = "server_load", .units = "ball", .long_name = "balls by server", .axis = AXIS_SERVER, .keep = "each"},
+    {.name = "load_count",
+     .units = "server",
+     .long_name = "servers by load",
+     .axis = AXIS_LOAD,
+     .batched = true},
+    {.name = "server_load",
+     .units = "ball",
+     .long_name = "balls by server",
+     .axis = AXIS_SERVER,
+     .keep = "each"},
 };
 static const struct model toy_model = {
     .kind = {"toy", "a toy", "", toy_parameters, TOY_PARAMETERS},
@@ -136,9 +186,15 @@ static const struct model toy_model = {
 };
 
 static const struct parameter idle_parameters[] = {
-    {.name = "milliseconds", .type = TYPE_REAL, .lower = 0, .upper = 1e6, .standard = "1", .units = "ms"},
+    {.name = "milliseconds",
+     .type = TYPE_REAL,
+     .lower = 0,
+     .upper = 1e6,
+     .standard = "1",
+     .units = "ms"},
 };
-static inline bool idle_examine(const struct value *values, struct facts *facts, struct reason *why, unsigned *at) {
+static inline bool idle_examine(const struct value *values, struct facts *facts, struct reason *why,
+                                unsigned *at) {
     (void)why;
     (void)at;
     facts->nanoseconds = values[0].real * 1e6;

@@ -49,16 +49,27 @@ static void test_refuse(void **state) {
 
 static void test_nearest_name(void **state) {
     (void)state;
-    static const char *const names[] = {"radius", "k", "self", "choices", "hypercube", "one-choice", "pot"};
+    static const char *const names[] = {"radius",    "k",          "self", "choices",
+                                        "hypercube", "one-choice", "pot"};
     enum { N = sizeof names / sizeof names[0] };
     static const char *const pairs[][2] = {
-        {"raduis", "radius"}, {"kk", "k"},           {"K", "k"},       {"slef", "self"},   {"choice", "choices"},
-        {"hyper", "hypercube"}, {"one_choice", "one-choice"}, {"Pot", "pot"}, {"RADIUS", "radius"}, {"pto", "pot"},
+        {"raduis", "radius"},
+        {"kk", "k"},
+        {"K", "k"},
+        {"slef", "self"},
+        {"choice", "choices"},
+        {"hyper", "hypercube"},
+        {"one_choice", "one-choice"},
+        {"Pot", "pot"},
+        {"RADIUS", "radius"},
+        {"pto", "pot"},
     };
     for (unsigned i = 0; i < sizeof pairs / sizeof pairs[0]; i++)
         assert_string_equal(nearest_name(pairs[i][0], names, N), pairs[i][1]);
-    static const char *const strangers[] = {"", "z", "xyz", "temperature", "12345678",
-                                            "a-word-that-is-longer-than-any-name-could-ever-be-in-a-table"};
+    static const char *const strangers[] = {
+        "",         "z",
+        "xyz",      "temperature",
+        "12345678", "a-word-that-is-longer-than-any-name-could-ever-be-in-a-table"};
     for (unsigned i = 0; i < sizeof strangers / sizeof strangers[0]; i++)
         assert_null(nearest_name(strangers[i], names, N));
     assert_null(nearest_name("k", names, 0));

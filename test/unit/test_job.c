@@ -74,21 +74,31 @@ static void test_smallest_job(void **state) {
 
 static void test_axes_in_the_order_of_the_file(void **state) {
     (void)state;
-    static const char *const a[] = {"row n=5, pair, things=1n, ties=fair",   "row n=5, near k=2, things=1n, ties=fair",
-                                    "row n=5, pair, things=1n, ties=origin", "row n=5, near k=2, things=1n, ties=origin",
-                                    "row n=5, pair, things=7, ties=fair",    "row n=5, near k=2, things=7, ties=fair",
-                                    "row n=5, pair, things=7, ties=origin",  "row n=5, near k=2, things=7, ties=origin"};
-    has_labels("things: [n, 7]\nties: [fair, origin]\nplace: {row: {n: 5}}\nreplications: 1\nrule: [pair, near: {k: 2}]\n",
+    static const char *const a[] = {
+        "row n=5, pair, things=1n, ties=fair",   "row n=5, near k=2, things=1n, ties=fair",
+        "row n=5, pair, things=1n, ties=origin", "row n=5, near k=2, things=1n, ties=origin",
+        "row n=5, pair, things=7, ties=fair",    "row n=5, near k=2, things=7, ties=fair",
+        "row n=5, pair, things=7, ties=origin",  "row n=5, near k=2, things=7, ties=origin"};
+    has_labels("things: [n, 7]\nties: [fair, origin]\nplace: {row: {n: 5}}\nreplications: 1\nrule: "
+               "[pair, near: {k: 2}]\n",
                a, 8);
-    static const char *const b[] = {"row n=5, near k=1 self=excluded", "row n=5, near k=2 self=excluded",
-                                    "row n=5, near k=1 self=included", "row n=5, near k=2 self=included"};
-    has_labels("place: {row: {n: 5}}\nreplications: 1\nrule: {near: {self: [excluded, included], k: [1, 2]}}\n", b, 4);
-    static const char *const c[] = {"row n=5, near k=1 self=excluded", "row n=5, near k=1 self=included",
-                                    "row n=5, near k=2 self=excluded", "row n=5, near k=2 self=included"};
-    has_labels("place: {row: {n: 5}}\nreplications: 1\nrule: {near: {k: [1, 2], self: [excluded, included]}}\n", c, 4);
-    static const char *const d[] = {"row n=2, pair", "row n=3, pair", "box sides=2x2, pair", "row n=9, pair"};
-    has_labels("place:\n  - row: {n: [2, 3]}\n  - box: {sides: 2x2}\n  - row:\n      n: 9\nreplications: 1\nrule: pair\n", d,
-               4);
+    static const char *const b[] = {
+        "row n=5, near k=1 self=excluded", "row n=5, near k=2 self=excluded",
+        "row n=5, near k=1 self=included", "row n=5, near k=2 self=included"};
+    has_labels("place: {row: {n: 5}}\nreplications: 1\nrule: {near: {self: [excluded, included], "
+               "k: [1, 2]}}\n",
+               b, 4);
+    static const char *const c[] = {
+        "row n=5, near k=1 self=excluded", "row n=5, near k=1 self=included",
+        "row n=5, near k=2 self=excluded", "row n=5, near k=2 self=included"};
+    has_labels("place: {row: {n: 5}}\nreplications: 1\nrule: {near: {k: [1, 2], self: [excluded, "
+               "included]}}\n",
+               c, 4);
+    static const char *const d[] = {"row n=2, pair", "row n=3, pair", "box sides=2x2, pair",
+                                    "row n=9, pair"};
+    has_labels("place:\n  - row: {n: [2, 3]}\n  - box: {sides: 2x2}\n  - row:\n      n: "
+               "9\nreplications: 1\nrule: pair\n",
+               d, 4);
 }
 
 static void test_vectors(void **state) {
@@ -104,19 +114,26 @@ static void test_vectors(void **state) {
         {"[1e1, 1_0]", {"box sides=10x10, pair"}, 1},
         {"\"2x3\"", {"box sides=2x3, pair"}, 1},
         {"[2x3, 4x5x6]", {"box sides=2x3, pair", "box sides=4x5x6, pair"}, 2},
-        {"[[2, 3], [4], 7x1]", {"box sides=2x3, pair", "box sides=4, pair", "box sides=7x1, pair"}, 3},
-        {"\n      - [2, 3]\n      - - 4\n        - 5\n", {"box sides=2x3, pair", "box sides=4x5, pair"}, 2},
+        {"[[2, 3], [4], 7x1]",
+         {"box sides=2x3, pair", "box sides=4, pair", "box sides=7x1, pair"},
+         3},
+        {"\n      - [2, 3]\n      - - 4\n        - 5\n",
+         {"box sides=2x3, pair", "box sides=4x5, pair"},
+         2},
     };
     for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        char *text = format_text("replications: 1\nrule: pair\nplace:\n  box:\n    sides: %s\n", cases[i].text);
+        char *text = format_text("replications: 1\nrule: pair\nplace:\n  box:\n    sides: %s\n",
+                                 cases[i].text);
         has_labels(text, cases[i].labels, cases[i].n);
         free(text);
     }
     static const char *const shapes[] = {"row n=20, pair, shape=1x2", "row n=20, pair, shape=3"};
     has_labels(HEAD "rule: pair\nshape: [[1, 2], [3]]\n", shapes, 2);
-    static const char *const bad[] = {"3x", "x", "2x-1", "2x0", "[2, x]", "[]", "[[]]", "{a: 1}", "\"4\"", "2.5x2", "", "[2, ~]"};
+    static const char *const bad[] = {"3x",   "x",      "2x-1",  "2x0",   "[2, x]", "[]",
+                                      "[[]]", "{a: 1}", "\"4\"", "2.5x2", "",       "[2, ~]"};
     for (unsigned i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        char *text = format_text("replications: 1\nrule: pair\nplace: {box: {sides: %s}}\n", bad[i]);
+        char *text =
+            format_text("replications: 1\nrule: pair\nplace: {box: {sides: %s}}\n", bad[i]);
         refused_with(text, "'sides'");
         free(text);
     }
@@ -124,8 +141,17 @@ static void test_vectors(void **state) {
 
 static void test_forms_of_entries(void **state) {
     (void)state;
-    static const char *const forms[] = {"lazy", "\"lazy\"", "lazy:", "{lazy: }", "[lazy]", "{lazy: {}}", "{lazy: {beta: 50%}}",
-                                        "{lazy: {beta: 1/2}}", "{lazy: {beta: [0.5]}}", "[lazy: {beta: .5}]", "{lazy: ~}"};
+    static const char *const forms[] = {"lazy",
+                                        "\"lazy\"",
+                                        "lazy:",
+                                        "{lazy: }",
+                                        "[lazy]",
+                                        "{lazy: {}}",
+                                        "{lazy: {beta: 50%}}",
+                                        "{lazy: {beta: 1/2}}",
+                                        "{lazy: {beta: [0.5]}}",
+                                        "[lazy: {beta: .5}]",
+                                        "{lazy: ~}"};
     for (unsigned i = 0; i < sizeof forms / sizeof forms[0]; i++) {
         char *text = format_text(HEAD "rule:\n  %s\n", forms[i]);
         struct job *job = read_text(text);
@@ -134,7 +160,8 @@ static void test_forms_of_entries(void **state) {
         job_free(job);
         free(text);
     }
-    struct job *job = read_text("replications: 5\nplace: &here {row: {n: &n 7}}\nthings: *n\nrule: [&p pair, near: {k: *n}]\n");
+    struct job *job = read_text("replications: 5\nplace: &here {row: {n: &n 7}}\nthings: *n\nrule: "
+                                "[&p pair, near: {k: *n}]\n");
     assert_int_equal(job->n_points, 2);
     assert_int_equal(job->points[0].values[TOY_THINGS].count, 7);
     job_free(job);
@@ -143,11 +170,13 @@ static void test_forms_of_entries(void **state) {
 static void test_text_survives(void **state) {
     (void)state;
     const char *text = "\xef\xbb\xbf# A question?\r\nreplications: 5\r\nplace: {row: {n: 5}}\r\n"
-                       "title: \"tab\\t, quote \\\", caf\xc3\xa9, \\x1b, line\\nbreak, \\u2028\\ufeff\"\r\nseed: 3\r\n";
+                       "title: \"tab\\t, quote \\\", caf\xc3\xa9, \\x1b, line\\nbreak, "
+                       "\\u2028\\ufeff\"\r\nseed: 3\r\n";
     struct job *job = read_text(text);
     assert_string_equal(job->text, text);
     assert_int_equal(job->text_length, strlen(text));
-    assert_string_equal(job->title, "tab\t, quote \", caf\xc3\xa9, \x1b, line\nbreak, \xe2\x80\xa8\xef\xbb\xbf");
+    assert_string_equal(
+        job->title, "tab\t, quote \", caf\xc3\xa9, \x1b, line\nbreak, \xe2\x80\xa8\xef\xbb\xbf");
     struct job *again = read_text(job->resolved);
     assert_string_equal(again->title, job->title);
     assert_string_equal(again->resolved, job->resolved);
@@ -155,17 +184,18 @@ static void test_text_survives(void **state) {
     job_free(job);
 }
 
-static const char every_key[] = "title: All of it\n"
-                                "keep: [means, each]\n"
-                                "ties: [origin, fair]\n"
-                                "common: false\n"
-                                "model: toy\n"
-                                "baseline: {near: {k: 2}}\n"
-                                "seed: 18446744073709551615\n"
-                                "replications: {max: 1e5, until: {height: 1.5%, cost: [2%, 1e-3]}}\n"
-                                "place:\n  - row: {n: [1000, 10_000]}\n  - box: {sides: [4x4, [5, 6]]}\n"
-                                "rule: [pair, near: {k: [2, 5], self: [included, excluded]}]\n"
-                                "things: [1n, 0.5n, 1/3n, 77]\nrate: [1/3, 50%]\nshape: [1x2, [3]]\n";
+static const char every_key[] =
+    "title: All of it\n"
+    "keep: [means, each]\n"
+    "ties: [origin, fair]\n"
+    "common: false\n"
+    "model: toy\n"
+    "baseline: {near: {k: 2}}\n"
+    "seed: 18446744073709551615\n"
+    "replications: {max: 1e5, until: {height: 1.5%, cost: [2%, 1e-3]}}\n"
+    "place:\n  - row: {n: [1000, 10_000]}\n  - box: {sides: [4x4, [5, 6]]}\n"
+    "rule: [pair, near: {k: [2, 5], self: [included, excluded]}]\n"
+    "things: [1n, 0.5n, 1/3n, 77]\nrate: [1/3, 50%]\nshape: [1x2, [3]]\n";
 
 static void test_resolved_is_the_job(void **state) {
     (void)state;
@@ -180,21 +210,25 @@ static void test_resolved_is_the_job(void **state) {
         assert_int_equal(a->points[k].baseline, b->points[k].baseline);
         assert_string_equal(a->points[k].label, b->points[k].label);
     }
-    assert_string_equal(a->resolved,
-                        "title: \"All of it\"\nmodel: toy\nseed: 18446744073709551615\n"
-                        "replications: {min: 30, max: 100000, until: {height: 1.5%, cost: [2%, 0.001]}}\n"
-                        "ties: [origin, fair]\n"
-                        "place:\n  - row: {n: 1000}\n  - row: {n: 10000}\n  - box: {sides: [4, 4]}\n  - box: {sides: [5, 6]}\n"
-                        "rule:\n  - pair\n  - near: {k: 2, self: included}\n  - near: {k: 2, self: excluded}\n"
-                        "  - near: {k: 5, self: included}\n  - near: {k: 5, self: excluded}\n"
-                        "things: [1n, 0.5n, 0.3333333333333333n, 77]\nrate: [0.3333333333333333, 0.5]\n"
-                        "shape: [[1, 2], [3]]\nflag: false\nbaseline: {near: {k: 2, self: excluded}}\n"
-                        "keep: [means, each]\ncommon: false\n");
+    assert_string_equal(
+        a->resolved,
+        "title: \"All of it\"\nmodel: toy\nseed: 18446744073709551615\n"
+        "replications: {min: 30, max: 100000, until: {height: 1.5%, cost: [2%, 0.001]}}\n"
+        "ties: [origin, fair]\n"
+        "place:\n  - row: {n: 1000}\n  - row: {n: 10000}\n  - box: {sides: [4, 4]}\n  - box: "
+        "{sides: [5, 6]}\n"
+        "rule:\n  - pair\n  - near: {k: 2, self: included}\n  - near: {k: 2, self: excluded}\n"
+        "  - near: {k: 5, self: included}\n  - near: {k: 5, self: excluded}\n"
+        "things: [1n, 0.5n, 0.3333333333333333n, 77]\nrate: [0.3333333333333333, 0.5]\n"
+        "shape: [[1, 2], [3]]\nflag: false\nbaseline: {near: {k: 2, self: excluded}}\n"
+        "keep: [means, each]\ncommon: false\n");
     assert_false(a->keep_rows);
     assert_true(a->keep_histogram[1]);
     assert_int_equal(a->replications.n_criteria, 2);
-    assert_true(a->replications.criteria[0].relative == 0.015 && a->replications.criteria[0].absolute == 0);
-    assert_true(a->replications.criteria[1].relative == 0.02 && a->replications.criteria[1].absolute == 0.001);
+    assert_true(a->replications.criteria[0].relative == 0.015 &&
+                a->replications.criteria[0].absolute == 0);
+    assert_true(a->replications.criteria[1].relative == 0.02 &&
+                a->replications.criteria[1].absolute == 0.001);
     job_free(a);
     job_free(b);
 }
@@ -234,8 +268,9 @@ static void test_unused_defaults_are_not_resolved(void **state) {
 
 static void test_keys_streams_baselines(void **state) {
     (void)state;
-    struct job *job = read_text("seed: 7\nreplications: 1\nbaseline: lazy\nplace: [row: {n: 6}, box: {sides: 2x3}]\n"
-                                "rule: [pair, lazy, near: {k: 1}]\nthings: [5, 1n]\n");
+    struct job *job = read_text(
+        "seed: 7\nreplications: 1\nbaseline: lazy\nplace: [row: {n: 6}, box: {sides: 2x3}]\n"
+        "rule: [pair, lazy, near: {k: 1}]\nthings: [5, 1n]\n");
     assert_int_equal(job->n_points, 12);
     for (uint64_t k = 0; k < 12; k++) {
         const struct point *p = &job->points[k];
@@ -244,7 +279,8 @@ static void test_keys_streams_baselines(void **state) {
         assert_int_equal(p->baseline, k / 6 * 6 + 2 + k % 2);
     }
     job_free(job);
-    job = read_text("seed: 7\ncommon: false\nreplications: 1\nplace: {row: {n: 6}}\nrule: [pair, lazy]\nthings: [5, 1n]\n");
+    job = read_text("seed: 7\ncommon: false\nreplications: 1\nplace: {row: {n: 6}}\nrule: [pair, "
+                    "lazy]\nthings: [5, 1n]\n");
     for (uint64_t k = 0; k < 4; k++) {
         assert_int_equal(job->points[k].stream, k);
         assert_int_equal(job->points[k].baseline, k % 2);
@@ -257,12 +293,15 @@ static void test_keys_streams_baselines(void **state) {
 /* Adding values to an axis leaves the keys of the other points as they were. */
 static void test_axes_may_grow(void **state) {
     (void)state;
-    struct job *a = read_text("seed: 7\ncommon: false\nreplications: 1\nplace: {row: {n: [6, 9]}}\nrule: pair\nthings: [5, 1n]\n");
-    struct job *b = read_text("seed: 7\ncommon: false\nreplications: 1\nplace: {row: {n: [6, 7, 9]}}\nrule: [lazy, pair]\nthings: [5, 6, 1n]\n");
+    struct job *a = read_text("seed: 7\ncommon: false\nreplications: 1\nplace: {row: {n: [6, "
+                              "9]}}\nrule: pair\nthings: [5, 1n]\n");
+    struct job *b = read_text("seed: 7\ncommon: false\nreplications: 1\nplace: {row: {n: [6, 7, "
+                              "9]}}\nrule: [lazy, pair]\nthings: [5, 6, 1n]\n");
     for (uint64_t k = 0; k < a->n_points; k++) {
         bool found = false;
         for (uint64_t i = 0; i < b->n_points; i++)
-            found = found || (a->points[k].key == b->points[i].key && !strcmp(a->points[k].label, b->points[i].label));
+            found = found || (a->points[k].key == b->points[i].key &&
+                              !strcmp(a->points[k].label, b->points[i].label));
         assert_true(found);
     }
     job_free(a);
@@ -274,8 +313,10 @@ static void test_other_model(void **state) {
     struct job *job = read_text("model: idle\nreplications: 3\nseed: 1\n");
     assert_string_equal(job->points[0].label, "idle");
     assert_int_equal(job->points[0].baseline, -1);
-    assert_string_equal(job->resolved, "title: \"\"\nmodel: idle\nseed: 1\nreplications: 3\nmilliseconds: 1\nkeep: rows\n"
-                                       "common: true\n");
+    assert_string_equal(
+        job->resolved,
+        "title: \"\"\nmodel: idle\nseed: 1\nreplications: 3\nmilliseconds: 1\nkeep: rows\n"
+        "common: true\n");
     job_free(job);
     job = read_text("model: idle\nreplications: 3\nmilliseconds: [1, 2.5]\n");
     assert_string_equal(job->points[1].label, "milliseconds=2.5");
@@ -287,45 +328,57 @@ static void test_other_model(void **state) {
 
 static void test_all_mistakes_at_once_from_the_top(void **state) {
     (void)state;
-    refused("modle: toy\nplace:\n  - row: {n: 0}\n  - ring\n  - near\n  - row: {m: 3}\nrule:\n  - near:\n    k: 4\n"
-            "  - near: 3\n  - near: {k: 010, self: inclded}\n  - pair: {k: 2}\nkeep: [rows, means, loads]\nk: 4\n"
+    refused("modle: toy\nplace:\n  - row: {n: 0}\n  - ring\n  - near\n  - row: {m: 3}\nrule:\n  - "
+            "near:\n    k: 4\n"
+            "  - near: 3\n  - near: {k: 010, self: inclded}\n  - pair: {k: 2}\nkeep: [rows, means, "
+            "loads]\nk: 4\n"
             "things: []\nflag: yes\nexactness: [exact]\nseed: -1\n",
             "j.yaml:1:1: 'replications' is missing (a whole number, or {min, max, until})\n"
-            "j.yaml:1:1: unknown key 'modle' of model toy (allowed: title, model, seed, replications, keep, common, "
-            "baseline, place, rule, things, ties, exactness, rate, flag, shape; did you mean 'model'?)\n"
+            "j.yaml:1:1: unknown key 'modle' of model toy (allowed: title, model, seed, "
+            "replications, keep, common, "
+            "baseline, place, rule, things, ties, exactness, rate, flag, shape; did you mean "
+            "'model'?)\n"
             "j.yaml:3:14: 'n' must be between 1 and 1099511627776, not 0\n"
             "j.yaml:4:5: unknown place 'ring' (allowed: row, box)\n"
             "j.yaml:5:5: 'near' is a rule, not a place (allowed: row, box)\n"
             "j.yaml:6:5: row needs 'n' (a whole number, between 1 and 1099511627776)\n"
             "j.yaml:6:11: unknown parameter 'm' of row (allowed: n)\n"
-            "j.yaml:9:5: 'k' stands beside 'near', not within it (indent it further, or write near: {k: ...})\n"
+            "j.yaml:9:5: 'k' stands beside 'near', not within it (indent it further, or write "
+            "near: {k: ...})\n"
             "j.yaml:10:11: near takes its parameters by name (near: {k: ...})\n"
-            "j.yaml:11:26: 'self' must be one of excluded, included, not 'inclded' (did you mean 'included'?)\n"
+            "j.yaml:11:26: 'self' must be one of excluded, included, not 'inclded' (did you mean "
+            "'included'?)\n"
             "j.yaml:12:12: unknown parameter 'k' of pair (allowed: none)\n"
             "j.yaml:13:14: 'keep' is either rows or means, not both\n"
             "j.yaml:13:21: 'keep' knows no 'loads' (allowed: rows, means, each)\n"
             "j.yaml:14:1: 'k' belongs within a rule (rule: {near: {k: ...}})\n"
-            "j.yaml:15:9: 'things' has an empty list (a whole number or a multiple of n such as 10n, between 1 and "
+            "j.yaml:15:9: 'things' has an empty list (a whole number or a multiple of n such as "
+            "10n, between 1 and "
             "1125899906842624)\n"
             "j.yaml:16:7: 'flag' must be true or false, not 'yes' (did you mean true?)\n"
-            "j.yaml:17:12: 'exactness' takes one value for the whole job, not a list (one of exact, sampled)\n"
-            "j.yaml:18:7: 'seed' must be one whole number between 0 and 18446744073709551615, not '-1'\n");
+            "j.yaml:17:12: 'exactness' takes one value for the whole job, not a list (one of "
+            "exact, sampled)\n"
+            "j.yaml:18:7: 'seed' must be one whole number between 0 and 18446744073709551615, not "
+            "'-1'\n");
 }
 
 static void test_combinations(void **state) {
     (void)state;
-    refused("replications: 1\nplace: {row: {n: [3, 26, 40]}}\nrule: [near: {k: [2, 30]}, pair]\nthings: [13, 0.5n, 0.1n]\n",
+    refused("replications: 1\nplace: {row: {n: [3, 26, 40]}}\nrule: [near: {k: [2, 30]}, "
+            "pair]\nthings: [13, 0.5n, 0.1n]\n",
             "j.yaml:3:22: k = 30 is more than all 3\n"
             "j.yaml:3:22: k = 30 is more than all 26\n"
             "j.yaml:4:10: 13 things bring no luck\n"
             "j.yaml:4:14: 13 things bring no luck\n"
-            "j.yaml:4:20: 'things' is 0.1n = 0 where n is 3 (a whole number or a multiple of n such as 10n, between 1 and "
+            "j.yaml:4:20: 'things' is 0.1n = 0 where n is 3 (a whole number or a multiple of n "
+            "such as 10n, between 1 and "
             "1125899906842624)\n");
     refused(HEAD "rule: [pair, near: {k: 2}, pair]\nthings: [5, 1n, 5]\nshape: [1x2, [1, 2]]\n",
             "j.yaml:4:28: 'pair' is listed twice\n"
             "j.yaml:5:17: '5' is listed twice\n"
             "j.yaml:6:14: '[1, 2]' is listed twice\n");
-    refused_with("replications: 1\nplace: {row: {n: 5}}\nrule: [near: {k: 2}, near: {self: excluded, k: 2}]\n",
+    refused_with("replications: 1\nplace: {row: {n: 5}}\nrule: [near: {k: 2}, near: {self: "
+                 "excluded, k: 2}]\n",
                  "j.yaml:3:22: 'near: {k: 2, self: excluded}' is listed twice");
 }
 
@@ -342,7 +395,8 @@ static void test_one_mistake(void **state) {
         {"keep: []\n", ":4:7: 'keep' has an empty list"},
         {"keep: [each, each]\n", ":4:14: 'each' is listed twice"},
         {"keep: {rows: 1}\n", ":4:7: 'keep' knows no a mapping"},
-        {"baseline: paar\n", ":4:11: unknown rule 'paar' (allowed: pair, near, lazy; did you mean 'pair'?)"},
+        {"baseline: paar\n",
+         ":4:11: unknown rule 'paar' (allowed: pair, near, lazy; did you mean 'pair'?)"},
         {"baseline: [pair]\n", ":4:11: 'baseline' takes one value"},
         {"baseline: {near: {k: [1, 2]}}\n", ":4:11: 'baseline' takes one rule"},
         {"baseline: near\n", ":4:11: near needs 'k'"},
@@ -354,7 +408,8 @@ static void test_one_mistake(void **state) {
         {"things: 5m\n", ":4:9: 'things' must be a whole number"},
         {"things: .inf\n", ":4:9: 'things' must be a whole number"},
         {"things: 0x10\n", ":4:9: 'things' must be a whole number"},
-        {"things:\n", "'things' must be a whole number or a multiple of n such as 10n, between 1 and 1125899906842624, not nothing"},
+        {"things:\n", "'things' must be a whole number or a multiple of n such as 10n, between 1 "
+                      "and 1125899906842624, not nothing"},
         {"things: [[1]]\n", ":4:10: 'things' must be"},
         {"things: {a: 1}\n", ":4:9: 'things' must be"},
         {"rate: 1e400\n", ":4:7: 'rate' is too large"},
@@ -364,7 +419,8 @@ static void test_one_mistake(void **state) {
         {"flag: 'true'\n", ":4:7: 'flag' must be true or false"},
         {"flag: no\n", "did you mean false?"},
         {"ties: [fair, Origin]\n", "did you mean 'origin'?"},
-        {"rule: {near: {k: 5n}}\n", ":4:18: 'k' must be a plain whole number, not a multiple of n (5n)"},
+        {"rule: {near: {k: 5n}}\n",
+         ":4:18: 'k' must be a plain whole number, not a multiple of n (5n)"},
         {"rule: {pair: 3}\n", ":4:14: pair takes no parameters"},
         {"rule: {pair: , lazy: }\n", ":4:16: 'rule' takes one rule at a time"},
         {"rule: {}\n", ":4:7: 'rule' must be a rule, not an empty mapping"},
@@ -443,10 +499,13 @@ static void test_limits(void **state) {
         free(list);
         list = more;
     }
-    char *text = format_text("replications: 1\nplace: {row: {n: [%s]}}\nthings: [%s]\nrule: pair\n", list, list);
+    char *text = format_text("replications: 1\nplace: {row: {n: [%s]}}\nthings: [%s]\nrule: pair\n",
+                             list, list);
     refused_with(text, "more than 100000 points");
     free(text);
-    text = format_text("replications: 1\nplace: {row: {n: 5}}\nrule: {near: {k: [%s]}}\nthings: [%s]\n", list, list);
+    text = format_text(
+        "replications: 1\nplace: {row: {n: 5}}\nrule: {near: {k: [%s]}}\nthings: [%s]\n", list,
+        list);
     struct complaints c = {0};
     assert_null(job_read("j.yaml", text, 0, &stub_models, &c)); /* k above n again and again */
     assert_true(c.count <= 200);
@@ -454,8 +513,10 @@ static void test_limits(void **state) {
     free(text);
     free(list);
     refused_with("a: [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[]]]]", "nested more than 32 deep");
-    refused_with("a: &a [1,1,1,1,1,1,1,1]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b]\n"
-                 "d: &d [*c,*c,*c,*c,*c,*c,*c,*c]\ne: &e [*d,*d,*d,*d,*d,*d,*d,*d]\nf: [*e,*e,*e,*e,*e,*e,*e,*e]\n",
+    refused_with("a: &a [1,1,1,1,1,1,1,1]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c "
+                 "[*b,*b,*b,*b,*b,*b,*b,*b]\n"
+                 "d: &d [*c,*c,*c,*c,*c,*c,*c,*c]\ne: &e [*d,*d,*d,*d,*d,*d,*d,*d]\nf: "
+                 "[*e,*e,*e,*e,*e,*e,*e,*e]\n",
                  "aliases written out");
     char *large = allocate((1 << 20) + 2, 1);
     memset(large, ' ', (1 << 20) + 1);
@@ -467,7 +528,8 @@ static void test_files(void **state) {
     (void)state;
     struct complaints c = {0};
     assert_null(job_read("/nowhere/at/all.yaml", NULL, 0, &stub_models, &c));
-    assert_string_equal(c.text, "/nowhere/at/all.yaml: cannot be read: No such file or directory\n");
+    assert_string_equal(c.text,
+                        "/nowhere/at/all.yaml: cannot be read: No such file or directory\n");
     complaints_free(&c);
     assert_null(job_read("/", NULL, 0, &stub_models, &c));
     assert_non_null(strstr(c.text, "cannot be read"));

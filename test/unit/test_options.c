@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The command line, and that the man page and the completion know the same options. Argument: the root of the sources. */
+ * The command line, and that the man page and the completion know the same options. Argument: the
+ * root of the sources. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +20,8 @@ static const char *source_root = ".";
 enum { WORDS_MAX = 24 };
 
 /* Splits at spaces; "potluck" comes first by itself. */
-static bool read_line(const char *line, struct options *o, struct complaints *c, char storage[512]) {
+static bool read_line(const char *line, struct options *o, struct complaints *c,
+                      char storage[512]) {
     char *words[WORDS_MAX];
     int n = 0;
     strcpy(storage, "potluck ");
@@ -87,7 +89,8 @@ static void test_defaults(void **state) {
 static void test_every_option(void **state) {
     (void)state;
     char s[512];
-    struct options o = good("run --resume --accept-source a.yaml -o out/b.h5 -r 1e3 --threads 7 --max-time=90 --checkpoint "
+    struct options o = good("run --resume --accept-source a.yaml -o out/b.h5 -r 1e3 --threads 7 "
+                            "--max-time=90 --checkpoint "
                             "2m --memory 2G --only 3:14 --progress plain",
                             s);
     assert_string_equal(o.input, "a.yaml");
@@ -95,7 +98,8 @@ static void test_every_option(void **state) {
     assert_int_equal(o.replications, 1000);
     assert_int_equal(o.threads, 7);
     assert_true(o.max_time == 90 && o.checkpoint == 120 && o.memory == (uint64_t)2 << 30);
-    assert_true(o.only_point == 3 && o.only_replication == 14 && o.resume && o.accept_source && !o.force);
+    assert_true(o.only_point == 3 && o.only_replication == 14 && o.resume && o.accept_source &&
+                !o.force);
     assert_int_equal(o.progress, PROGRESS_PLAIN);
     options_free(&o);
     o = good("run -ob.h5 -r5 --force --only=0 -- -strange-.yaml", s);
@@ -126,11 +130,16 @@ static void test_help(void **state) {
         const char *line;
         enum command command, help_for;
     } cases[] = {
-        {"--help", COMMAND_HELP, COMMAND_HELP},          {"help", COMMAND_HELP, COMMAND_HELP},
-        {"-h", COMMAND_HELP, COMMAND_HELP},              {"help run", COMMAND_HELP, COMMAND_RUN},
-        {"run --help", COMMAND_HELP, COMMAND_RUN},       {"run --nonsense a b c -h", COMMAND_HELP, COMMAND_RUN},
-        {"help help", COMMAND_HELP, COMMAND_HELP},       {"show --help", COMMAND_HELP, COMMAND_SHOW},
-        {"--version", COMMAND_VERSION, COMMAND_HELP},    {"run --version", COMMAND_VERSION, COMMAND_RUN},
+        {"--help", COMMAND_HELP, COMMAND_HELP},
+        {"help", COMMAND_HELP, COMMAND_HELP},
+        {"-h", COMMAND_HELP, COMMAND_HELP},
+        {"help run", COMMAND_HELP, COMMAND_RUN},
+        {"run --help", COMMAND_HELP, COMMAND_RUN},
+        {"run --nonsense a b c -h", COMMAND_HELP, COMMAND_RUN},
+        {"help help", COMMAND_HELP, COMMAND_HELP},
+        {"show --help", COMMAND_HELP, COMMAND_SHOW},
+        {"--version", COMMAND_VERSION, COMMAND_HELP},
+        {"run --version", COMMAND_VERSION, COMMAND_RUN},
     };
     char s[512];
     for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -146,9 +155,17 @@ static void test_times_and_sizes(void **state) {
     static const struct {
         const char *text;
         double seconds;
-    } times[] = {{"90", 90},     {"90s", 90},         {"1.5m", 90},          {"2h", 7200},
-                 {"1d", 86400},  {"00:01:30", 90},    {"100:00:00", 360000}, {"1-00:00:00", 86400},
-                 {"0.25", 0.25}, {"2-23:59:59", 259199}, {"1e3", 1000}};
+    } times[] = {{"90", 90},
+                 {"90s", 90},
+                 {"1.5m", 90},
+                 {"2h", 7200},
+                 {"1d", 86400},
+                 {"00:01:30", 90},
+                 {"100:00:00", 360000},
+                 {"1-00:00:00", 86400},
+                 {"0.25", 0.25},
+                 {"2-23:59:59", 259199},
+                 {"1e3", 1000}};
     char s[512], line[128];
     for (unsigned i = 0; i < sizeof times / sizeof times[0]; i++) {
         snprintf(line, sizeof line, "run a --max-time %s", times[i].text);
@@ -156,8 +173,9 @@ static void test_times_and_sizes(void **state) {
         assert_true(o.max_time == times[i].seconds);
         options_free(&o);
     }
-    static const char *const bad_times[] = {"3x", "-5", "0", "1:30", "00:60:00", "1-24:00:00", "00:00:61", "1-1", "s",
-                                            "1e11", "10%", "1/2", "::", "00:00:00", "1h30m", "nan"};
+    static const char *const bad_times[] = {
+        "3x", "-5",   "0",   "1:30", "00:60:00", "1-24:00:00", "00:00:61", "1-1",
+        "s",  "1e11", "10%", "1/2",  "::",       "00:00:00",   "1h30m",    "nan"};
     for (unsigned i = 0; i < sizeof bad_times / sizeof bad_times[0]; i++) {
         snprintf(line, sizeof line, "run a --checkpoint=%s", bad_times[i]);
         refused_with(line, "--checkpoint must be");
@@ -165,15 +183,17 @@ static void test_times_and_sizes(void **state) {
     static const struct {
         const char *text;
         uint64_t bytes;
-    } sizes[] = {{"1048576", 1 << 20}, {"1M", 1 << 20}, {"2g", (uint64_t)2 << 30}, {"512MB", 512 << 20},
-                 {"1GiB", 1 << 30},    {"1024K", 1 << 20}, {"0.5G", 1 << 29}, {"1T", (uint64_t)1 << 40}, {"2097152B", 2 << 20}};
+    } sizes[] = {{"1048576", 1 << 20}, {"1M", 1 << 20},           {"2g", (uint64_t)2 << 30},
+                 {"512MB", 512 << 20}, {"1GiB", 1 << 30},         {"1024K", 1 << 20},
+                 {"0.5G", 1 << 29},    {"1T", (uint64_t)1 << 40}, {"2097152B", 2 << 20}};
     for (unsigned i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         snprintf(line, sizeof line, "run a --memory %s", sizes[i].text);
         struct options o = good(line, s);
         assert_true(o.memory == sizes[i].bytes);
         options_free(&o);
     }
-    static const char *const bad_sizes[] = {"G", "2X", "-1G", "5", "1e30", "2 G", "half", "B", "iB", "50%", "1GG"};
+    static const char *const bad_sizes[] = {"G",    "2X", "-1G", "5",   "1e30", "2 G",
+                                            "half", "B",  "iB",  "50%", "1GG"};
     for (unsigned i = 0; i < sizeof bad_sizes / sizeof bad_sizes[0]; i++) {
         snprintf(line, sizeof line, "run a --memory=%s", bad_sizes[i]);
         if (!strchr(bad_sizes[i], ' '))
@@ -186,7 +206,8 @@ static void test_mistakes(void **state) {
     static const struct {
         const char *line, *words;
     } cases[] = {
-        {"rum a.yaml", "unknown command 'rum' (allowed: run, plan, show, list, help; did you mean 'run'?)"},
+        {"rum a.yaml",
+         "unknown command 'rum' (allowed: run, plan, show, list, help; did you mean 'run'?)"},
         {"a.yaml", "did you mean 'potluck run a.yaml'?"},
         {"a.h5", "did you mean 'potluck show a.h5'?"},
         {"--threads 2 run a.yaml", "the command comes before its options: '--threads'"},
@@ -227,8 +248,10 @@ static void test_mistakes(void **state) {
     for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++)
         refused_with(cases[i].line, cases[i].words);
     refused("run --thread 4 a.yaml --csv -r x --resume --force",
-            "potluck: unknown option '--thread' of run (allowed: -o, -r, --resume, --force, --accept-source, --threads, "
-            "--max-time, --checkpoint, --memory, --only, --progress, --help, --version; did you mean '--threads'?)\n"
+            "potluck: unknown option '--thread' of run (allowed: -o, -r, --resume, --force, "
+            "--accept-source, --threads, "
+            "--max-time, --checkpoint, --memory, --only, --progress, --help, --version; did you "
+            "mean '--threads'?)\n"
             "potluck: --csv is an option of show, not of run\n"
             "potluck: -r must be a whole number, not 'x'\n"
             "potluck: --force contradicts --resume\n");
@@ -274,8 +297,9 @@ static void test_man_page_and_completion_know_every_option(void **state) {
     char *man = slurp("src/potluck.1"), *completion = slurp("src/potluck.bash");
     for (unsigned i = 0; i < n_option_rows; i++) {
         char *name = as_man(option_rows[i].name);
-        char *item = option_rows[i].argument ? format_text("\n.BI \"%s \" %s\n", name, option_rows[i].argument)
-                                             : format_text("\n.B %s\n", name);
+        char *item = option_rows[i].argument
+                         ? format_text("\n.BI \"%s \" %s\n", name, option_rows[i].argument)
+                         : format_text("\n.B %s\n", name);
         if (!strstr(man, item))
             fail_msg("the man page lacks%s", item);
         for (unsigned k = 0; k < n_command_rows; k++) {
@@ -288,7 +312,8 @@ static void test_man_page_and_completion_know_every_option(void **state) {
             char *word = format_text(" %s ", option_rows[i].name);
             char *words = format_text(" %.*s ", (int)strcspn(line, "\""), line);
             if (!strstr(words, word))
-                fail_msg("the completion of %s lacks %s", command_rows[k].name, option_rows[i].name);
+                fail_msg("the completion of %s lacks %s", command_rows[k].name,
+                         option_rows[i].name);
             free(start);
             free(word);
             free(words);
@@ -351,13 +376,16 @@ static void test_list(void **state) {
         free(one);
     }
     assert_int_equal(c.count, 0);
-    assert_non_null(strstr(all, "      k: a whole number, between 1 and 1099511627776; required\n          reach\n"));
+    assert_non_null(strstr(
+        all, "      k: a whole number, between 1 and 1099511627776; required\n          reach\n"));
     assert_non_null(strstr(all, "      self: one of excluded, included; default excluded\n"));
     free(all);
     char *none = listed("ruls", &c);
     assert_string_equal(none, "");
-    assert_string_equal(c.text, "potluck: unknown topic 'ruls' of list (allowed: models, parameters, statistics, places, "
-                                "rules; did you mean 'rules'?)\n");
+    assert_string_equal(
+        c.text,
+        "potluck: unknown topic 'ruls' of list (allowed: models, parameters, statistics, places, "
+        "rules; did you mean 'rules'?)\n");
     free(none);
     complaints_free(&c);
 }
@@ -372,7 +400,8 @@ static void test_help_texts(void **state) {
         fclose(f);
         for (unsigned i = 0; command_rows[k].command != COMMAND_HELP && i < n_option_rows; i++) {
             char *item = format_text("\n  %s ", option_rows[i].name);
-            assert_int_equal(strstr(text, item) != NULL, (option_rows[i].commands >> command_rows[k].command) & 1);
+            assert_int_equal(strstr(text, item) != NULL,
+                             (option_rows[i].commands >> command_rows[k].command) & 1);
             free(item);
         }
         for (const char *line = text; *line; line += strcspn(line, "\n") + 1)

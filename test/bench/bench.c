@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Nanoseconds per ball of every policy on one core, beside plain scalar loops of the same rule in the same run. Each
+ * figure is the best of several rounds in which all contenders take turns. `bench [POLICY]` restricts the table. */
+#include "job.h"
+#include "rivals.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { ROUNDS = 7 };
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* One policy on one topology, ready to be called through the model's table. */
+struct contender {
+    struct job *job;
+    void *prepared;
+    struct workspace work;
+    struct outcome out;
+    uint64_t balls;
+    double best;
+};
+
+static void contender_init(struct contender *c, enum level level, const char *topology, const char *policy,
+                           const char *method) {
+    struct complaints complaints = {0};
+    char text[512];
+    snprintf(text, sizeof text, "model: balls\nseed: 1\nreplications: 1000000\ntopology: [%s]\npolicy: [%s]\nmethod: %s\n",
+             topology, policy, method);
+    c->job = job_read("bench", text, 0, models_at(level), &complaints);
+    if (!c->job) {
+        fputs(complaints.text, stderr);
+        exit(1);
+    }
+    const struct facts *f = &c->job->points[0].facts;
+    const struct model *model = c->job->model;
+    c->prepared = model->prepare(c->job->points[0].values);
+    c->work = (struct workspace){aligned_alloc(64, (f->bytes_thread + 63) / 64 * 64), f->bytes_thread};
+    c->balls = f->servers;
+    c->best = INFINITY;
+    c->out.count = f->servers > 100000 ? 16 : 1000000 / f->servers / 16 * 16;
+    c->out.tally = allocate(c->out.count * model->n_rows, sizeof(int64_t));
+    for (unsigned h = 0; h < model->n_histograms; h++)
+        if (!model->histograms[h].keep) {
+            c->out.stride[h] = f->bins[h];
+            c->out.histogram[h] = allocate((model->histograms[h].batched ? BATCHES : 1) * f->bins[h], sizeof(uint64_t));
+        }
+}
+
+static void contender_play(struct contender *c) {
+    const double start = now();
+    CHECK(c->job->model->play(c->prepared, c->job->points[0].key, c->work, &c->out) == 0);
+    const double ns = (now() - start) * 1e9 / (double)c->out.count / (double)c->balls;
+    c->best = ns < c->best ? ns : c->best;
+    c->out.first = (c->out.first + c->out.count) % 900000;
+}
+
+static void contender_free(struct contender *c) {
+    c->job->model->release(c->prepared);
+    for (unsigned h = 0; h < HISTOGRAMS_MAX; h++)
+        free(c->out.histogram[h]);
+    free(c->out.tally);
+    free(c->work.memory);
+    job_free(c->job);
+}
+
+enum rule { NONE, ONE, TWO, THREE, POT, RING_UNIFORM, RING_INVSQ, TORUS_UNIFORM, TORUS_INVSQ };
+
+static uint64_t sink;
+
+static double rival_play(enum rule rule, uint8_t *load, uint32_t n, uint32_t side, uint32_t k, unsigned times) {
+    const double start = now();
+    struct rival_result r = {0};
+    for (unsigned i = 0; i < times; i++) {
+        switch (rule) {
+        case ONE:
+            r = rival_one(load, n, n);
+            break;
+        case TWO:
+            r = rival_two(load, n, n);
+            break;
+        case THREE:
+            r = rival_three(load, n, n);
+            break;
+        case POT:
+            r = rival_pot(load, n, n);
+            break;
+        case RING_UNIFORM:
+            r = rival_ring_uniform(load, n, n, k);
+            break;
+        case RING_INVSQ:
+            r = rival_ring_invsq(load, n, n, k);
+            break;
+        case TORUS_UNIFORM:
+            r = rival_torus_uniform(load, side, n, k);
+            break;
+        case TORUS_INVSQ:
+            r = rival_torus_invsq(load, side, n, k);
+            break;
+        case NONE:
+            break;
+        }
+        sink += r.max + r.moved + r.hops;
+    }
+    return (now() - start) * 1e9 / times / n;
+}
+
+struct contest {
+    const char *topology; /* with %u for n, or for the side */
+    const char *policy, *method;
+    enum rule rule;
+};
+
+static const struct contest rows[] = {
+    {"complete: {n: %u}", "one-choice", "servers", ONE},
+    {"complete: {n: %u}", "choices: {d: 2}", "servers", TWO},
+    {"complete: {n: %u}", "choices: {d: 2}", "occupancy", TWO},
+    {"complete: {n: %u}", "choices: {d: 3}", "servers", THREE},
+    {"complete: {n: %u}", "choices: {d: 3}", "occupancy", THREE},
+    {"complete: {n: %u}", "choices: {d: 2, distinct: true}", "servers", NONE},
+    {"complete: {n: %u}", "left: {d: 2}", "servers", NONE},
+    {"complete: {n: %u}", "one-plus-beta: {beta: 0.5}", "servers", NONE},
+    {"complete: {n: %u}", "pot", "servers", POT},
+    {"ring: {n: %u}", "pot", "servers", NONE},
+    {"ring: {n: %u}", "edge", "servers", NONE},
+    {"ring: {n: %u}", "unif-pot: {k: 5}", "servers", RING_UNIFORM},
+    {"ring: {n: %u}", "invsq-pot: {k: 5}", "servers", RING_INVSQ},
+    {"torus: {sides: %ux%u}", "unif-pot: {k: 5}", "servers", TORUS_UNIFORM},
+    {"torus: {sides: %ux%u}", "invsq-pot: {k: 5}", "servers", TORUS_INVSQ},
+    {"grid: {sides: %ux%u}", "unif-pot: {k: 5}", "servers", NONE},
+};
+
+static void bench_row(const struct contest *row, uint32_t side) {
+    const uint32_t n = side * side;
+    const bool box = strstr(row->topology, "%ux%u");
+    struct contender c = {0};
+    char topology[64];
+    double rival = INFINITY;
+    snprintf(topology, sizeof topology, row->topology, box ? side : n, side);
+    contender_init(&c, level_best(), topology, row->policy, row->method);
+    uint8_t *load = allocate(n, 1);
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        contender_play(&c);
+        const double ns = rival_play(row->rule, load, n, side, 5, (unsigned)c.out.count);
+        rival = ns < rival ? ns : rival;
+    }
+    printf("%-24s %-34s %-10s %9u %8.2f", topology, row->policy, row->method, n, c.best);
+    if (row->rule != NONE)
+        printf(" %8.2f %6.2fx", rival, rival / c.best);
+    printf("\n");
+    fflush(stdout);
+    free(load);
+    contender_free(&c);
+}
+
+int main(int argc, char **argv) {
+    printf("ns per ball, one core, level %s; balls = servers\n", level_name[level_best()]);
+    printf("%-24s %-34s %-10s %9s %8s %8s %7s\n", "topology", "policy", "method", "n", "potluck", "scalar", "ratio");
+    for (uint32_t side = 100; side <= 1000; side *= 10)
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+            if (argc < 2 || strstr(rows[i].policy, argv[1]))
+                bench_row(&rows[i], side);
+    return sink == 42;
+}
