@@ -67,56 +67,66 @@ static struct choice make_entry(struct reader *r, const struct kind *kind,
     return (struct choice){.value = {.entry = e}, .text = text, .inner = inner, .place = where};
 }
 
-/* Reads the parameters of a kind; order gets those the mapping names, in its order, then the
- * others. */
-static void read_parameters(struct reader *r, const struct kind *kind, const struct node *mapping,
-                            struct place where, struct choices *lists, unsigned *order) {
+/* A kind with the values that a file gives its parameters. */
+struct form {
+    const struct kind *kind;
+    const struct node *mapping; /* NULL: the file gives none */
+    struct place where;
+    struct choices *lists; /* of each parameter */
+    unsigned *order;       /* those the mapping names, in its order, then the others */
+};
+
+/* The parameters that the file names; `given` gets which. Returns their number. */
+static unsigned read_given(struct reader *r, const struct form *f, bool *given) {
+    const struct kind *kind = f->kind;
     const char **names = storage_get(r->storage, kind->n_parameters, sizeof *names);
     unsigned n = 0;
     for (unsigned i = 0; i < kind->n_parameters; i++)
         names[i] = kind->parameters[i].name;
-    bool *given = storage_get(r->storage, kind->n_parameters, sizeof *given);
-    for (unsigned i = 0; mapping && i < mapping->n; i++) {
-        const char *name = mapping->key[i]->text;
-        const int at = parameter_index(kind, name);
+    for (unsigned i = 0; f->mapping && i < f->mapping->n; i++) {
+        const struct node *key = f->mapping->key[i];
+        const int at = parameter_index(kind, key->text);
         if (at < 0) {
             r->dropped = true;
-            job_say(r, job_place(r, mapping->key[i]), "unknown parameter '%s' of %s (%s)", name,
-                    kind->name, job_allowed(r, name, names, kind->n_parameters));
+            job_say(r, job_place(r, key), "unknown parameter '%s' of %s (%s)", key->text,
+                    kind->name, job_allowed(r, key->text, names, kind->n_parameters));
         } else if (!given[at]) {
             given[at] = true;
-            order[n++] = (unsigned)at;
-            job_read_values(r, &kind->parameters[at], mapping->item[i], &lists[at]);
+            f->order[n++] = (unsigned)at;
+            job_read_values(r, &kind->parameters[at], f->mapping->item[i], &f->lists[at]);
         }
     }
+    return n;
+}
+
+static void read_form(struct reader *r, const struct form *f) {
+    const struct kind *kind = f->kind;
+    bool *given = storage_get(r->storage, kind->n_parameters, sizeof *given);
+    unsigned n = read_given(r, f, given);
     for (unsigned i = 0; i < kind->n_parameters; i++) {
         if (given[i])
             continue;
-        order[n++] = i;
+        f->order[n++] = i;
         const struct parameter *p = &kind->parameters[i];
         if (p->standard) {
-            const struct choice c = job_standard(r, p, where);
-            job_add_choice(r, &lists[i], &c);
+            const struct choice c = job_standard(r, p, f->where);
+            job_add_choice(r, &f->lists[i], &c);
         } else {
             r->dropped = true;
-            job_say(r, where, "%s needs '%s' (%s)", kind->name, p->name, job_wanted(r, p));
+            job_say(r, f->where, "%s needs '%s' (%s)", kind->name, p->name, job_wanted(r, p));
         }
     }
 }
 
-/* Every combination of the values of a kind's parameters, the last one of the file fastest. */
-static void expand(struct reader *r, const struct kind *kind, const struct node *mapping,
-                   struct place where, struct choices *into) {
-    const unsigned n = kind->n_parameters;
-    struct choices *lists = storage_get(r->storage, n, sizeof *lists);
-    unsigned *order = storage_get(r->storage, n, sizeof *order);
-    read_parameters(r, kind, mapping, where, lists, order);
+/* Every combination of the values, the last parameter of the order fastest. */
+static void expand(struct reader *r, const struct form *f, struct choices *into) {
+    const unsigned n = f->kind->n_parameters;
     uint64_t product = 1;
     for (unsigned i = 0; i < n && product; i++)
-        if (__builtin_mul_overflow(product, lists[i].n, &product) || product > POINTS_MAX)
+        if (__builtin_mul_overflow(product, f->lists[i].n, &product) || product > POINTS_MAX)
             product = POINTS_MAX + 1;
     if (product + into->n > POINTS_MAX) {
-        job_say(r, where, "more than %d settings of %s", POINTS_MAX, kind->name);
+        job_say(r, f->where, "more than %d settings of %s", POINTS_MAX, f->kind->name);
         r->dropped = true;
         return;
     }
@@ -124,10 +134,11 @@ static void expand(struct reader *r, const struct kind *kind, const struct node 
         struct choice *inner = storage_get(r->storage, n, sizeof *inner);
         uint64_t rest = k;
         for (unsigned i = n; i-- > 0;) {
-            inner[order[i]] = lists[order[i]].item[rest % lists[order[i]].n];
-            rest /= lists[order[i]].n;
+            const struct choices *list = &f->lists[f->order[i]];
+            inner[f->order[i]] = list->item[rest % list->n];
+            rest /= list->n;
         }
-        const struct choice c = make_entry(r, kind, inner, where);
+        const struct choice c = make_entry(r, f->kind, inner, f->where);
         job_add_choice(r, into, &c);
     }
 }
@@ -201,7 +212,13 @@ void job_read_entry(struct reader *r, const struct parameter *p, const struct no
         else
             job_say(r, job_place(r, parameters), "%s takes no parameters", kind->name);
     } else if (kind) {
-        expand(r, kind, parameters && !node_null(parameters) ? parameters : NULL,
-               job_place(r, name), into);
+        const struct form f = {
+            .kind = kind,
+            .mapping = parameters && !node_null(parameters) ? parameters : NULL,
+            .where = job_place(r, name),
+            .lists = storage_get(r->storage, kind->n_parameters, sizeof *f.lists),
+            .order = storage_get(r->storage, kind->n_parameters, sizeof *f.order)};
+        read_form(r, &f);
+        expand(r, &f, into);
     }
 }

@@ -38,28 +38,24 @@ static struct place blamed(const struct reader *r, uint64_t point, unsigned at) 
 }
 
 /* Multiples of n can be held against their bounds only now that n is known. */
-static void check_multiples(struct reader *r, const struct kind *kind,
-                            const struct choice *const *choices, uint64_t n) {
-    for (unsigned i = 0; i < kind->n_parameters; i++) {
-        const struct choice *c = choices[i];
-        const struct parameter *p = &kind->parameters[i];
-        if (p->type == TYPE_COUNT && c->value.relative) {
-            const double count = (double)value_count(&c->value, n);
-            if (count < p->lower || count > p->upper)
-                job_say(r, c->place, "'%s' is %s = %.0f where n is %" PRIu64 " (%s)", p->name,
-                        c->text, count, n, job_wanted(r, p));
-        }
+static void check_multiples(struct reader *r, const struct parameter *p, const struct choice *c,
+                            uint64_t n) {
+    if (p->type == TYPE_COUNT && c->value.relative) {
+        const double count = (double)value_count(&c->value, n);
+        if (count < p->lower || count > p->upper)
+            job_say(r, c->place, "'%s' is %s = %.0f where n is %" PRIu64 " (%s)", p->name, c->text,
+                    count, n, job_wanted(r, p));
     }
+    for (unsigned i = 0; c->inner && i < c->value.entry->kind->n_parameters; i++)
+        check_multiples(r, &c->value.entry->kind->parameters[i], &c->inner[i], n);
 }
 
-static bool examine(struct reader *r, struct job *job, uint64_t k, const struct choice **choices) {
-    const unsigned n = r->model->kind.n_parameters;
+static bool examine(struct reader *r, struct job *job, uint64_t k) {
+    const struct kind *kind = &r->model->kind;
     struct point *p = &job->points[k];
-    struct value *values = storage_get(r->storage, n, sizeof *values);
-    for (unsigned i = 0; i < n; i++) {
-        choices[i] = job_choice(r, i, k);
-        values[i] = choices[i]->value;
-    }
+    struct value *values = storage_get(r->storage, kind->n_parameters, sizeof *values);
+    for (unsigned i = 0; i < kind->n_parameters; i++)
+        values[i] = job_choice(r, i, k)->value;
     p->values = values;
     struct reason why = {""};
     unsigned at = 0;
@@ -67,9 +63,10 @@ static bool examine(struct reader *r, struct job *job, uint64_t k, const struct 
         job_say(r, blamed(r, k, at), "%s", why.text);
         return false;
     }
-    check_multiples(r, &r->model->kind, choices, p->facts.servers);
-    for (unsigned i = 0; i < n; i++)
+    for (unsigned i = 0; i < kind->n_parameters; i++) {
+        check_multiples(r, &kind->parameters[i], job_choice(r, i, k), p->facts.servers);
         r->used[i] = r->used[i] || !r->model->uses || r->model->uses(values, i);
+    }
     return true;
 }
 
@@ -169,11 +166,9 @@ void job_make_points(struct reader *r, struct job *job) {
     if (!job->n_points)
         return;
     job->points = allocate(job->n_points, sizeof *job->points);
-    const struct choice **choices =
-        storage_get(r->storage, r->model->kind.n_parameters, sizeof(struct choice *));
     bool good = true;
     for (uint64_t k = 0; k < job->n_points && r->complaints->count < COMPLAINTS_MAX; k++)
-        good = examine(r, job, k, choices) && good;
+        good = examine(r, job, k) && good;
     if (good && !r->dropped)
         refuse_unused(r);
     if (r->complaints->count)

@@ -37,24 +37,23 @@ static bool set_output(struct options *o, const char *value, struct reason *why)
     return true;
 }
 
-static bool whole(const char *value, uint64_t least, uint64_t most, uint64_t *into,
-                  struct reason *why) {
+/* From 1 to most. */
+static bool whole(const char *value, uint64_t most, uint64_t *into, struct reason *why) {
     const enum number_verdict verdict = number_count(value, into);
     if (verdict == NUMBER_NONE || verdict == NUMBER_NOT_WHOLE)
         return refuse(why, "must be a whole number, not '%s'", value);
-    if (verdict != NUMBER_GOOD || *into < least || *into > most)
-        return refuse(why, "must be between %llu and %llu, not %s", (unsigned long long)least,
-                      (unsigned long long)most, value);
+    if (verdict != NUMBER_GOOD || *into < 1 || *into > most)
+        return refuse(why, "must be between 1 and %llu, not %s", (unsigned long long)most, value);
     return true;
 }
 
 static bool set_replications(struct options *o, const char *value, struct reason *why) {
-    return whole(value, 1, UINT32_MAX, &o->replications, why);
+    return whole(value, UINT32_MAX, &o->replications, why);
 }
 
 static bool set_threads(struct options *o, const char *value, struct reason *why) {
     uint64_t threads = 0;
-    const bool good = whole(value, 1, 4096, &threads, why);
+    const bool good = whole(value, 4096, &threads, why);
     o->threads = (unsigned)threads;
     return good;
 }
