@@ -11,8 +11,8 @@ From the command line:
 
     /usr/bin/python3 analysis/potluck.py tradeoff quickstart.h5 quickstart.png
 
-A point is one setting of every parameter, a replication one independent simulation of a point. Nothing here needs the
-theory; theory.py holds that.
+A point is one setting of every parameter, a replication one independent simulation of a point.
+Nothing here needs the theory; theory.py holds that.
 """
 from __future__ import annotations
 
@@ -41,8 +41,16 @@ _POLICY_PARAMETERS = ("policy", "k", "self", "d", "distinct", "beta", "epsilon")
 #: What the panel titles leave out: constant by its meaning, or a repetition of others.
 _NOT_IN_TITLES = ("label", "baseline", "balls", "n", "topology", "sides", "dim", "children")
 
-# Okabe and Ito's palette, told apart with every common colour blindness; markers say the same twice.
-_STYLES = (("#0072B2", "o"), ("#D55E00", "s"), ("#009E73", "^"), ("#CC79A7", "D"), ("#E69F00", "v"), ("#56B4E9", "P"))
+# Okabe and Ito's palette, told apart with every common colour blindness; markers say the same
+# twice.
+_STYLES = (
+    ("#0072B2", "o"),
+    ("#D55E00", "s"),
+    ("#009E73", "^"),
+    ("#CC79A7", "D"),
+    ("#E69F00", "v"),
+    ("#56B4E9", "P"),
+)
 
 
 def open(path: str | os.PathLike) -> xr.Dataset:  # noqa: A001 - the name users expect
@@ -55,33 +63,49 @@ def open(path: str | os.PathLike) -> xr.Dataset:  # noqa: A001 - the name users 
     Returns
     -------
     xarray.Dataset
-        Every variable of the file; `label`, `topology`, `policy` and the other parameters are coordinates of the
-        dimension `point`. Attributes: `title`, `model`, `seed`, `job`, `resolved`, `complete` ... Read lazily; use it
-        in a `with` statement, or call `.load()`, when the file is to be closed early.
+        Every variable of the file; `label`, `topology`, `policy` and the other parameters are
+        coordinates of the dimension `point`. Attributes: `title`, `model`, `seed`, `job`,
+        `resolved`, `complete` ... Read lazily; use it in a `with` statement, or call `.load()`,
+        when the file is to be closed early.
     """
     ds = xr.open_dataset(path, engine="h5netcdf")
     version = int(np.squeeze(ds.attrs.get("format_version", 0)))
     if version != 1:
         ds.close()
-        raise ValueError(f"{path}: this reader knows format 1 of potluck's result files, not {version or 'none'}")
-    bounds = [str(v) for v in ds.data_vars if str(v).endswith("_upper") and ds[v].dims == (str(v)[:-len("_upper")],)]
+        raise ValueError(
+            f"{path}: this reader knows format 1 of potluck's result files, not {version or 'none'}"
+        )
+    bounds = [
+        str(v)
+        for v in ds.data_vars
+        if str(v).endswith("_upper") and ds[v].dims == (str(v)[: -len("_upper")],)
+    ]
     return ds.set_coords(parameters(ds) + bounds)
 
 
 def parameters(ds: xr.Dataset) -> list[str]:
     """Names of the parameters of the points: label, topology, policy, then as in the file."""
-    found = [str(v) for v in ds.variables if ds[v].dims == ("point",) and v != "point" and not _is_result(v)]
+    found = [
+        str(v)
+        for v in ds.variables
+        if ds[v].dims == ("point",) and v != "point" and not _is_result(v)
+    ]
     first = [name for name in ("label", "topology", "policy") if name in found]
     return first + [name for name in found if name not in first]
 
 
 def statistics(ds: xr.Dataset) -> list[str]:
-    """Names of the results that have one value per point, e.g. `mean_max_load`, in the order of the file."""
-    return [str(v) for v in ds.variables if ds[v].dims == ("point",) and v != "point" and _is_result(v)]
+    """Names of the results that have one value per point, e.g. `mean_max_load`, in the order of the
+    file.
+    """
+    return [
+        str(v) for v in ds.variables if ds[v].dims == ("point",) and v != "point" and _is_result(v)
+    ]
 
 
 def frame(source: str | os.PathLike | xr.Dataset) -> pd.DataFrame:
-    """One row per point: its parameters, `replications`, means, standard errors, total variation and cost reduction.
+    """One row per point: its parameters, `replications`, means, standard errors, total variation
+    and cost reduction.
 
     Parameters
     ----------
@@ -102,7 +126,8 @@ def frame(source: str | os.PathLike | xr.Dataset) -> pd.DataFrame:
 
 
 def rows(source: str | os.PathLike | xr.Dataset) -> pd.DataFrame:
-    """One row per replication: the parameters of its point, then `max_load`, `cost` and the other statistics.
+    """One row per replication: the parameters of its point, then `max_load`, `cost` and the other
+    statistics.
 
     Parameters
     ----------
@@ -123,12 +148,16 @@ def rows(source: str | os.PathLike | xr.Dataset) -> pd.DataFrame:
             return rows(ds)
     columns = [str(v) for v in source.data_vars if source[v].dims == ("point", "replication")]
     if not columns:
-        raise ValueError("this file keeps means only; its job needs `keep: rows` for one value per replication")
+        raise ValueError(
+            "this file keeps means only; its job needs `keep: rows` for one value per replication"
+        )
     n_points, n_replications = source.sizes["point"], source.sizes["replication"]
     data = {name: source[name].values.reshape(-1) for name in columns}
     point = np.repeat(np.arange(n_points), n_replications)
     here = ~np.all([np.isnan(v) for v in data.values()], axis=0)
-    table = pd.DataFrame({"point": point, "replication": np.tile(source["replication"].values, n_points)} | data)[here]
+    table = pd.DataFrame(
+        {"point": point, "replication": np.tile(source["replication"].values, n_points)} | data
+    )[here]
     names = parameters(source)
     settings = pd.DataFrame({name: _values(source[name]) for name in names})
     tidy = settings.loc[table["point"]].reset_index(drop=True)
@@ -136,15 +165,19 @@ def rows(source: str | os.PathLike | xr.Dataset) -> pd.DataFrame:
     return pd.concat([table[["point", "replication"]], tidy, table[columns]], axis=1)
 
 
-def plot_tradeoff(ds: xr.Dataset, *, title: str | None = None, columns: int | None = None) -> Figure:
+def plot_tradeoff(
+    ds: xr.Dataset, *, title: str | None = None, columns: int | None = None
+) -> Figure:
     """Balance against cost: what nearness saves in travel and loses in balance.
 
-    One panel for each topology (and each other setting that is not the policy's), one curve for each policy; along a
-    curve the neighbourhood k varies and stands beside its marker. A marker lies at the plug-in total variation to the
-    baseline, which noise pushes up; the bar below it reaches to the cross-fitted estimate, which is biased low: the
-    truth lies between, up to sampling error. Inside the grey band the plug-in is what noise alone would give. One choice, which never moves
-    a job and has no place on a logarithmic axis of cost, is a dashed line. A policy that plays exactly like the baseline
-    (k beyond the diameter) has total variation 0 and is left out.
+    One panel for each topology (and each other setting that is not the policy's), one curve for
+    each policy; along a curve the neighbourhood k varies and stands beside its marker. A marker
+    lies at the plug-in total variation to the baseline, which noise pushes up; the bar below it
+    reaches to the cross-fitted estimate, which is biased low: the truth lies between, up to
+    sampling error. Inside the grey band the plug-in is what noise alone would give. One choice,
+    which never moves a job and has no place on a logarithmic axis of cost, is a dashed line. A
+    policy that plays exactly like the baseline (k beyond the diameter) has total variation 0 and is
+    left out.
 
     Parameters
     ----------
@@ -155,55 +188,86 @@ def plot_tradeoff(ds: xr.Dataset, *, title: str | None = None, columns: int | No
     Returns
     -------
     matplotlib.figure.Figure
-        Horizontal axis: mean cost as a percentage of the baseline's. Vertical: total variation of the load law.
+        Horizontal axis: mean cost as a percentage of the baseline's. Vertical: total variation of
+        the load law.
     """
     import matplotlib.pyplot as plt
     from matplotlib.ticker import LogLocator, NullFormatter
 
     table = frame(ds)
     if "tv" not in table or not np.isfinite(table["tv"]).any():
-        raise ValueError("no total variation in this file: its job has no baseline point (see `baseline`)")
+        raise ValueError(
+            "no total variation in this file: its job has no baseline point (see `baseline`)"
+        )
     own = _baseline_of(ds, table)
     baseline = _curve_name(table[own].iloc[0]) if own.any() else "the baseline"
     panels = list(_panels(table))
     if columns is None:
-        together = sum(part["topology"].iloc[0] == panels[0][1]["topology"].iloc[0] for _, part in panels)
+        together = sum(
+            part["topology"].iloc[0] == panels[0][1]["topology"].iloc[0] for _, part in panels
+        )
         columns = together if 1 < together <= 3 < len(panels) else 3
     columns = min(columns, len(panels))
     n_rows = -(-len(panels) // columns)
     # The legend stands in a strip of its own below the panels, where there is no data to cover.
     height = 4.3 * n_rows + 1.1
-    figure, axes = plt.subplots(n_rows, columns, figsize=(1.2 + 4.9 * columns, height), sharey=True, squeeze=False)
+    figure, axes = plt.subplots(
+        n_rows, columns, figsize=(1.2 + 4.9 * columns, height), sharey=True, squeeze=False
+    )
     styles = _styles_of(table)
     floor = _lowest(table)
     top = 10 ** (np.log10(np.nanmax(table["tv"])) + 0.6)
-    drawn = [_draw_panel(axis, name, part, part[own[part.index]], styles, floor) for axis, (name, part) in zip(axes.flat, panels)]
+    drawn = [
+        _draw_panel(axis, name, part, part[own[part.index]], styles, floor)
+        for axis, (name, part) in zip(axes.flat, panels)
+    ]
     axes[0, 0].set_ylim(floor, top)
-    for axis in axes.flat[len(panels):]:
+    for axis in axes.flat[len(panels) :]:
         axis.set_visible(False)
     for axis in axes[:, 0]:
-        axis.set_ylabel(f"total variation of the load law\nto {baseline} (smaller: better balanced)")
+        axis.set_ylabel(
+            f"total variation of the load law\nto {baseline} (smaller: better balanced)"
+        )
     handles = {}
     for axis in axes.flat:
-        handles.update({label: h for h, label in zip(*axis.get_legend_handles_labels()) if label not in handles})
+        handles.update(
+            {
+                label: h
+                for h, label in zip(*axis.get_legend_handles_labels())
+                if label not in handles
+            }
+        )
     order = [name for name in handles if name.split(" (")[0] in {c.split(" (")[0] for c in styles}]
-    handles = {name: handles[name] for name in order + [name for name in handles if name not in order]}
-    figure.suptitle(title or ds.attrs.get("title") or "How much balance is lost when servers are sought nearby?")
+    handles = {
+        name: handles[name] for name in order + [name for name in handles if name not in order]
+    }
+    figure.suptitle(
+        title or ds.attrs.get("title") or "How much balance is lost when servers are sought nearby?"
+    )
     per_line = min(3, len(handles)) if columns > 1 else 1
-    figure.legend(handles.values(), handles.keys(), loc="lower center", ncol=per_line, frameon=False, fontsize="small",
-                  bbox_to_anchor=(0.5, 0.0))
+    figure.legend(
+        handles.values(),
+        handles.keys(),
+        loc="lower center",
+        ncol=per_line,
+        frameon=False,
+        fontsize="small",
+        bbox_to_anchor=(0.5, 0.0),
+    )
     figure.tight_layout(rect=(0, (0.1 + 0.22 * -(-len(handles) // per_line)) / height, 1, 0.99))
     for axis, curves in zip(axes.flat, drawn):
         left, right = axis.get_xlim()
         if right / left < 100:  # one or two powers of ten are too few numbers for an axis
             axis.xaxis.set_minor_formatter(NullFormatter())
-            axis.xaxis.set_major_locator(LogLocator(subs=(1, 2, 3, 5, 7) if right / left < 10 else (1, 2, 5)))
+            axis.xaxis.set_major_locator(
+                LogLocator(subs=(1, 2, 3, 5, 7) if right / left < 10 else (1, 2, 5))
+            )
         for i, (name, points) in enumerate(curves.items()):
             _label_k(axis, points, styles[name][0], above=i % 2 == 1)
     return figure
 
 
-# ---------------------------------------------------------------------------------------------------------------------
+# -------------------------------------------------------------------------------------------------
 
 
 def _is_result(name: Hashable) -> bool:
@@ -216,7 +280,11 @@ def _values(variable: xr.DataArray) -> np.ndarray:
 
 def _present(value: object) -> bool:
     """Whether a parameter applies to a point."""
-    return not (value is None or value == "" or (isinstance(value, (float, np.floating)) and np.isnan(value)))
+    return not (
+        value is None
+        or value == ""
+        or (isinstance(value, (float, np.floating)) and np.isnan(value))
+    )
 
 
 def _number(value: float) -> str:
@@ -234,7 +302,9 @@ def _servers(point: pd.Series) -> float:
 
 
 def _panel_name(point: pd.Series, others: Iterable[str]) -> str:
-    """Title of a panel: the topology with its size, jobs per server, and whatever else differs within the file."""
+    """Title of a panel: the topology with its size, jobs per server, and whatever else differs
+    within the file.
+    """
     words = [str(point["topology"])] if _present(point.get("topology")) else []
     if _present(point.get("sides")):
         words.append(str(point["sides"]).replace("x", "×"))
@@ -247,13 +317,18 @@ def _panel_name(point: pd.Series, others: Iterable[str]) -> str:
     if _present(point.get("balls")) and np.isfinite(servers):
         ratio = float(point["balls"]) / servers
         title += f", {_number(round(ratio, 3))} job{'' if ratio == 1 else 's'} per server"
-    extra = [f"{name} {_number(v) if isinstance(v, (float, int)) else v}" for name in others
-             if _present(v := point[name])]
+    extra = [
+        f"{name} {_number(v) if isinstance(v, (float, int)) else v}"
+        for name in others
+        if _present(v := point[name])
+    ]
     return "\n".join([title] + [", ".join(extra)] * bool(extra))
 
 
 def _panels(table: pd.DataFrame) -> Iterable[tuple[str, pd.DataFrame]]:
-    """The points in groups that differ in the policy alone, each with its title, in the order of the file."""
+    """The points in groups that differ in the policy alone, each with its title, in the order of
+    the file.
+    """
     results = [c for c in table if _is_result(c)]
     settings = [c for c in table if c not in results and c not in ("label", *_POLICY_PARAMETERS)]
     varying = [c for c in settings if table[c].nunique(dropna=False) > 1]
@@ -301,15 +376,25 @@ def _moves(point: pd.Series) -> bool:
 
 
 def _lowest(table: pd.DataFrame) -> float:
-    """Lower end of the vertical axis: half a decade below the lowest of the noise floors and estimates."""
+    """Lower end of the vertical axis: half a decade below the lowest of the noise floors and
+    estimates.
+    """
     seen = np.concatenate([table["tv_floor"], table.loc[table["tv"] > 0, "tv"]]).astype(float)
     seen = seen[np.isfinite(seen) & (seen > 0)]
     return float(10 ** (np.log10(seen.min()) - 0.5)) if seen.size else 1e-6
 
 
-def _draw_panel(axis: Axes, name: str, part: pd.DataFrame, own: pd.DataFrame, styles: dict[str, tuple[str, str]],
-                floor: float) -> dict[str, pd.DataFrame]:
-    """Draws the points of one panel, `own` the baseline's among them; returns those of each curve, k ascending."""
+def _draw_panel(
+    axis: Axes,
+    name: str,
+    part: pd.DataFrame,
+    own: pd.DataFrame,
+    styles: dict[str, tuple[str, str]],
+    floor: float,
+) -> dict[str, pd.DataFrame]:
+    """Draws the points of one panel, `own` the baseline's among them; returns those of each curve,
+    k ascending.
+    """
     axis.set_title(name, fontsize="medium")
     axis.set_xscale("log")
     axis.set_yscale("log")
@@ -326,18 +411,40 @@ def _draw_panel(axis: Axes, name: str, part: pd.DataFrame, own: pd.DataFrame, st
         drawn[curve] = pd.DataFrame(points)
         _draw_curve(axis, curve, drawn[curve], styles[curve], floor)
     for point in still:
-        axis.axhline(point["tv"], color="0.35", linestyle="--", linewidth=1.2,
-                     label=f"{_curve_name(point)} (no travel at all)")
+        axis.axhline(
+            point["tv"],
+            color="0.35",
+            linestyle="--",
+            linewidth=1.2,
+            label=f"{_curve_name(point)} (no travel at all)",
+        )
     baseline = _curve_name(own.iloc[0]) if len(own) else "the baseline"
     if len(own):
-        axis.axvline(100, color="0.35", linestyle=":", linewidth=1.2, label=f"{baseline}, the baseline")
-        axis.annotate(f"{baseline}: {own['mean_cost'].iloc[0]:.4g} hops a job", (100, 0.98),
-                      xycoords=("data", "axes fraction"), xytext=(-2, 0), textcoords="offset points", rotation=90,
-                      fontsize=8, color="0.35", ha="right", va="top",
-                      bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.8})
+        axis.axvline(
+            100, color="0.35", linestyle=":", linewidth=1.2, label=f"{baseline}, the baseline"
+        )
+        axis.annotate(
+            f"{baseline}: {own['mean_cost'].iloc[0]:.4g} hops a job",
+            (100, 0.98),
+            xycoords=("data", "axes fraction"),
+            xytext=(-2, 0),
+            textcoords="offset points",
+            rotation=90,
+            fontsize=8,
+            color="0.35",
+            ha="right",
+            va="top",
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.8},
+        )
     noise = part.loc[part["tv"] > 0, "tv_floor"].max()
     if np.isfinite(noise):
-        axis.axhspan(floor, noise, color="0.88", zorder=0, label="noise floor: what two equal laws would show")
+        axis.axhspan(
+            floor,
+            noise,
+            color="0.88",
+            zorder=0,
+            label="noise floor: what two equal laws would show",
+        )
     axis.set_xlabel(f"mean cost (hops a job), in % of {baseline}'s")
     axis.xaxis.set_major_formatter(lambda x, _: f"{x:g}")
     axis.grid(True, which="major", color="0.9", linewidth=0.6)
@@ -345,18 +452,32 @@ def _draw_panel(axis: Axes, name: str, part: pd.DataFrame, own: pd.DataFrame, st
     return drawn
 
 
-def _draw_curve(axis: Axes, name: str, points: pd.DataFrame, style: tuple[str, str], floor: float) -> None:
+def _draw_curve(
+    axis: Axes, name: str, points: pd.DataFrame, style: tuple[str, str], floor: float
+) -> None:
     colour, marker = style
     cost = 100 * (1 - points["cost_reduction"].to_numpy(float))
     tv = points["tv"].to_numpy(float)
     cross = points["tv_cross"].to_numpy(float)
     low = np.where(np.isfinite(cross), np.clip(cross, floor, tv), tv)
-    axis.errorbar(cost, tv, yerr=[tv - low, np.zeros_like(tv)], color=colour, marker=marker, markersize=5.5,
-                  linewidth=1.4, elinewidth=1.2, capsize=3, label=f"{name} (bar: down to the cross-fitted estimate)")
+    axis.errorbar(
+        cost,
+        tv,
+        yerr=[tv - low, np.zeros_like(tv)],
+        color=colour,
+        marker=marker,
+        markersize=5.5,
+        linewidth=1.4,
+        elinewidth=1.2,
+        capsize=3,
+        label=f"{name} (bar: down to the cross-fitted estimate)",
+    )
 
 
 def _label_k(axis: Axes, points: pd.DataFrame, colour: str, above: bool) -> None:
-    """Writes k beside the markers of a curve, skipping those too close to a written one; first and last always."""
+    """Writes k beside the markers of a curve, skipping those too close to a written one; first and
+    last always.
+    """
     if "k" not in points or not points["k"].map(_present).all():
         return
     cost = 100 * (1 - points["cost_reduction"].to_numpy(float))
@@ -370,20 +491,33 @@ def _label_k(axis: Axes, points: pd.DataFrame, colour: str, above: bool) -> None
             chosen.append(i)
     for i in sorted({*chosen, last}):
         text = f"{'k = ' if i == 0 else ''}{_number(points['k'].iloc[i])}"
-        axis.annotate(text, (cost[i], tv[i]), xytext=(5, 5) if above else (-5, -5), textcoords="offset points",
-                      fontsize=8, color=colour, ha="left" if above else "right", va="bottom" if above else "top")
+        axis.annotate(
+            text,
+            (cost[i], tv[i]),
+            xytext=(5, 5) if above else (-5, -5),
+            textcoords="offset points",
+            fontsize=8,
+            color=colour,
+            ha="left" if above else "right",
+            va="bottom" if above else "top",
+        )
 
 
 def main(arguments: list[str] | None = None) -> int:
     """The command line; returns the exit code."""
-    parser = argparse.ArgumentParser(prog="potluck.py", description="Draws a result file of potluck.")
+    parser = argparse.ArgumentParser(
+        prog="potluck.py", description="Draws a result file of potluck."
+    )
     commands = parser.add_subparsers(dest="command", required=True)
     tradeoff = commands.add_parser("tradeoff", help="balance against cost, one curve per policy")
     tradeoff.add_argument("results", metavar="OUT.h5")
-    tradeoff.add_argument("figure", metavar="FIGURE.png", help="its ending says the format: png, pdf, svg")
+    tradeoff.add_argument(
+        "figure", metavar="FIGURE.png", help="its ending says the format: png, pdf, svg"
+    )
     options = parser.parse_args(arguments)
 
     import matplotlib
+
     matplotlib.use("Agg")
     try:
         with open(options.results) as ds:

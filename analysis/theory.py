@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What theory says about balls thrown into bins: exact laws, fluid limits and exact costs.
 
-Throughout, m balls (jobs) are thrown one after the other into n bins (servers). s_k is the fraction of bins with load
-at least k, c = m/n. Four kinds of truth, never to be mixed up:
+Throughout, m balls (jobs) are thrown one after the other into n bins (servers). s_k is the fraction
+of bins with load at least k, c = m/n. Four kinds of truth, never to be mixed up:
 
 - exact for every n: `one_choice_*`, `choices_max_cdf`, `sorted_chain`, `labelled_chain`, `*_cost`;
-- fluid limits, n to infinity with m = c n: `fluid_*`; a finite system differs by O(1/n) in the mean;
+- fluid limits, n to infinity with m = c n: `fluid_*`; a finite system differs by O(1/n) in the
+  mean;
 - approximations with a stated error: `poisson_max_cdf`;
 - tools: shells, distances and pair laws of graphs.
 
@@ -14,10 +15,11 @@ References
 [ABKU] Azar, Broder, Karlin, Upfal, "Balanced allocations", SIAM J. Comput. 29(1), 1999.
 [Mit] Mitzenmacher, "The power of two choices in randomized load balancing", IEEE TPDS 12(10), 2001.
 [Voe] Voecking, "How asymmetry helps load balancing", J. ACM 50(4), 2003.
-[PTW] Peres, Talwar, Wieder, "Graphical balanced allocations and the (1+beta)-choice process", RSA 47(4), 2015.
+[PTW] Peres, Talwar, Wieder, "Graphical balanced allocations and the (1+beta)-choice process", RSA
+      47(4), 2015.
 [KP] Kenthapadi, Panigrahy, "Balanced allocation on graphs", SODA 2006.
-[PVB] Panigrahy, Vasantam, Basu, Towsley, Swami, Leung, "On the analysis and evaluation of proximity-based
-      load-balancing policies", ACM TOMPECS 7(2-4), 2022.
+[PVB] Panigrahy, Vasantam, Basu, Towsley, Swami, Leung, "On the analysis and evaluation of
+      proximity-based load-balancing policies", ACM TOMPECS 7(2-4), 2022.
 """
 from __future__ import annotations
 
@@ -32,7 +34,7 @@ from scipy import integrate, optimize, special, stats
 
 Array = NDArray[np.float64]
 
-# ---------------------------------------------------------------------------------------------------------------------
+# -------------------------------------------------------------------------------------------------
 # One choice
 
 
@@ -51,8 +53,9 @@ def one_choice_max_cdf(n: int, m: int, k: int) -> float:
 
         P(max <= k) = F_a(k)^n P(Y_1 + .. + Y_n = m) / P(Poisson(n a) = m),
 
-    with Y Poisson(a) conditioned on Y <= k and F_a(k) = P(Poisson(a) <= k). The rate is chosen so that E[Y] = m/n; then
-    the middle factor is of order 1/sqrt(n) and a trapezoidal sum over its characteristic function gives it without loss.
+    with Y Poisson(a) conditioned on Y <= k and F_a(k) = P(Poisson(a) <= k). The rate is chosen so
+    that E[Y] = m/n; then the middle factor is of order 1/sqrt(n) and a trapezoidal sum over its
+    characteristic function gives it without loss.
     """
     if k < 0 or m > n * k:
         return float(m == 0 and k >= 0)
@@ -61,14 +64,18 @@ def one_choice_max_cdf(n: int, m: int, k: int) -> float:
     j = np.arange(k + 1)
     log_weight = -special.gammaln(j + 1.0)
     if m == n * k:
-        return float(np.exp(special.gammaln(m + 1.0) - n * special.gammaln(k + 1.0) - m * math.log(n)))
+        return float(
+            np.exp(special.gammaln(m + 1.0) - n * special.gammaln(k + 1.0) - m * math.log(n))
+        )
 
     def law(log_rate: float) -> Array:
         w = log_weight + j * log_rate
         w = np.exp(w - w.max())
         return w / w.sum()
 
-    log_rate = optimize.brentq(lambda x: float(law(x) @ j) - m / n, -60.0, 60.0, xtol=1e-14, rtol=8.9e-16)
+    log_rate = optimize.brentq(
+        lambda x: float(law(x) @ j) - m / n, -60.0, 60.0, xtol=1e-14, rtol=8.9e-16
+    )
     rate, p = math.exp(log_rate), law(log_rate)
     spread = math.sqrt(n * max(float(p @ (j - m / n) ** 2), 1e-12))
     points = 2 * int(min(n * k + 1, 40 * spread + 64)) + 1
@@ -102,63 +109,78 @@ def one_choice_max_mean(n: int, m: int) -> float:
     return total
 
 
-# ---------------------------------------------------------------------------------------------------------------------
+# -------------------------------------------------------------------------------------------------
 # Fluid limits: n to infinity, m = c n
 
 
 def _solve(rate: Callable[[Array], Array], size: int, c: float) -> Array:
-    """Integrates y' = rate(y) from y = 0 over [0, c]; relative accuracy about 1e-9 of each component."""
-    solution = integrate.solve_ivp(lambda _, y: rate(y), (0.0, c), np.zeros(size), method="DOP853", rtol=1e-12,
-                                   atol=1e-60)
+    """Integrates y' = rate(y) from y = 0 over [0, c]; relative accuracy about 1e-9 of each
+    component.
+    """
+    solution = integrate.solve_ivp(
+        lambda _, y: rate(y), (0.0, c), np.zeros(size), method="DOP853", rtol=1e-12, atol=1e-60
+    )
     return np.clip(solution.y[:, -1], 0.0, 1.0)
 
 
 def fluid_choices(d: int, c: float, k_max: int) -> Array:
-    """s_0..s_{k_max} of d independent choices at c balls per bin: s_k' = s_{k-1}^d - s_k^d ([Mit], equation 1).
+    """s_0..s_{k_max} of d independent choices at c balls per bin: s_k' = s_{k-1}^d - s_k^d ([Mit],
+    equation 1).
 
     Any d >= 1 and c >= 0; ties do not matter. d = 1 gives the Poisson tail.
     """
+
     def rate(s: Array) -> Array:
         power = np.concatenate([[1.0], s]) ** d
         return power[:-1] - power[1:]
+
     return np.concatenate([[1.0], _solve(rate, k_max, c)])
 
 
 def fluid_one_plus_beta(beta: float, c: float, k_max: int) -> Array:
-    """s_0..s_{k_max} of the (1+beta) process of [PTW]: s_k' = beta (s_{k-1}^2 - s_k^2) + (1-beta)(s_{k-1} - s_k)."""
+    """s_0..s_{k_max} of the (1+beta) process of [PTW]: s_k' = beta (s_{k-1}^2 - s_k^2) +
+    (1-beta)(s_{k-1} - s_k).
+    """
+
     def rate(s: Array) -> Array:
         full = np.concatenate([[1.0], s])
-        drive = beta * full ** 2 + (1 - beta) * full
+        drive = beta * full**2 + (1 - beta) * full
         return drive[:-1] - drive[1:]
+
     return np.concatenate([[1.0], _solve(rate, k_max, c)])
 
 
 def fluid_left(d: int, c: float, k_max: int) -> Array:
-    """u[g, k], k = 0..k_max: fraction of the bins of group g = 0..d-1 with load >= k under always-go-left ([Voe]).
+    """u[g, k], k = 0..k_max: fraction of the bins of group g = 0..d-1 with load >= k under
+    always-go-left ([Voe]).
 
-    A ball enters group g at a bin of load k-1 when the bins to the left have load >= k and those to the right >= k-1:
-    u_{g,k}' = d (u_{g,k-1} - u_{g,k}) prod_{h<g} u_{h,k} prod_{h>g} u_{h,k-1}. All bins: the mean over g.
+    A ball enters group g at a bin of load k-1 when the bins to the left have load >= k and those to
+    the right >= k-1: u_{g,k}' = d (u_{g,k-1} - u_{g,k}) prod_{h<g} u_{h,k} prod_{h>g} u_{h,k-1}.
+    All bins: the mean over g.
     """
+
     def rate(y: Array) -> Array:
         u = np.column_stack([np.ones(d), y.reshape(d, k_max)])
         out = np.empty((d, k_max))
         for g in range(d):
             left = np.prod(u[:g, 1:], axis=0)
-            right = np.prod(u[g + 1:, :-1], axis=0)
+            right = np.prod(u[g + 1 :, :-1], axis=0)
             out[g] = d * (u[g, :-1] - u[g, 1:]) * left * right
         return out.reshape(-1)
+
     return np.column_stack([np.ones(d), _solve(rate, d * k_max, c).reshape(d, k_max)])
 
 
 def poisson_max_cdf(n: int, s: ArrayLike, k: int) -> float:
     """P(max load <= k) as if the n s_{k+1} expected bins above k were Poisson: exp(-n s_{k+1}).
 
-    s is a fluid tail (index = load). An approximation: within 0.02 of the exact value for d >= 2, n >= 256, m = n.
+    s is a fluid tail (index = load). An approximation: within 0.02 of the exact value for d >= 2, n
+    >= 256, m = n.
     """
     return math.exp(-n * float(np.asarray(s)[k + 1]))
 
 
-# ---------------------------------------------------------------------------------------------------------------------
+# -------------------------------------------------------------------------------------------------
 # d choices, exact, by the number of bins of each load
 
 
@@ -190,12 +212,14 @@ def choices_max_below_three(n: int, m: int, d: int, distinct: bool = False) -> f
     return float(p.sum())
 
 
-def choices_tail(n: int, m: int, d: int, distinct: bool = False, prune: float = 1e-22) -> tuple[float, float, float]:
+def choices_tail(
+    n: int, m: int, d: int, distinct: bool = False, prune: float = 1e-22
+) -> tuple[float, float, float]:
     """P(max load <= 3), E[N_{>=2} | max <= 3], E[N_{>=3} | max <= 3] under d choices ([ABKU]).
 
-    The state is (bins with load >= 2, bins with load >= 3); those with load >= 1 follow from the number of balls. Only
-    the rectangle around states more probable than `prune` is kept, which bounds the error by prune times the states.
-    n to about 1e4.
+    The state is (bins with load >= 2, bins with load >= 3); those with load >= 1 follow from the
+    number of balls. Only the rectangle around states more probable than `prune` is kept, which
+    bounds the error by prune times the states. n to about 1e4.
     """
     if m > 3 * n:
         return 0.0, math.nan, math.nan
@@ -212,7 +236,7 @@ def choices_tail(n: int, m: int, d: int, distinct: bool = False, prune: float = 
         new[1:, :-1] += p * (all_one - all_two)
         new[:-1, 1:] += p * (all_two - all_three)
         rows, cols = np.nonzero(new > prune)
-        p = new[rows.min():rows.max() + 1, cols.min():cols.max() + 1]
+        p = new[rows.min() : rows.max() + 1, cols.min() : cols.max() + 1]
         a0, b0 = a0 + int(rows.min()), b0 + int(cols.min())
     total = float(p.sum())
     two = float(p.sum(axis=1) @ (a0 + np.arange(p.shape[0]))) / total
@@ -229,7 +253,7 @@ def choices_max_cdf(n: int, m: int, d: int, k: int, distinct: bool = False) -> f
     raise ValueError("k must be 2 or 3")
 
 
-# ---------------------------------------------------------------------------------------------------------------------
+# -------------------------------------------------------------------------------------------------
 # Small systems, every state
 
 
@@ -293,17 +317,19 @@ def left_groups(n: int, d: int) -> list[int]:
 
 
 def sorted_chain(n: int, m: int, rule: str, d: int = 2, beta: float = 0.0) -> LoadLaw:
-    """Law of the sorted loads for rules that do not look at positions; exact, n m up to a few hundred.
+    """Law of the sorted loads for rules that do not look at positions; exact, n m up to a few
+    hundred.
 
     Parameters
     ----------
-    rule : "one", "replacement" (d independent uniform bins), "distinct" (d different bins), "one-plus-beta" (two
-        independent ones with probability beta, else one), "left" (one bin of each of d groups, leftmost wins ties; the
-        loads are sorted within each group).
+    rule : "one", "replacement" (d independent uniform bins), "distinct" (d different bins),
+        "one-plus-beta" (two independent ones with probability beta, else one), "left" (one bin of
+        each of d groups, leftmost wins ties; the loads are sorted within each group).
 
     Notes
     -----
-    Ties among exchangeable bins do not change the law of the loads, so there is no tie rule here ([ABKU], [Voe]).
+    Ties among exchangeable bins do not change the law of the loads, so there is no tie rule here
+    ([ABKU], [Voe]).
     """
     sizes = left_groups(n, d) if rule == "left" else [n]
     law: dict[tuple[tuple[int, ...], ...], float] = {tuple((0,) * s for s in sizes): 1.0}
@@ -317,10 +343,12 @@ def sorted_chain(n: int, m: int, rule: str, d: int = 2, beta: float = 0.0) -> Lo
     return LoadLaw(states, np.array(list(law.values())))
 
 
-def _with_ball(state: tuple[tuple[int, ...], ...], group: int, load: int) -> tuple[tuple[int, ...], ...]:
+def _with_ball(
+    state: tuple[tuple[int, ...], ...], group: int, load: int
+) -> tuple[tuple[int, ...], ...]:
     part = list(state[group])
     part[part.index(load)] += 1
-    return state[:group] + (tuple(sorted(part)),) + state[group + 1:]
+    return state[:group] + (tuple(sorted(part)),) + state[group + 1 :]
 
 
 def _moves(state: tuple[tuple[int, ...], ...], rule: str, n: int, d: int, beta: float):
@@ -352,15 +380,19 @@ def _moves(state: tuple[tuple[int, ...], ...], rule: str, n: int, d: int, beta: 
             yield 0, load, q
 
 
-def labelled_chain(m: int, pairs: ArrayLike, ties: str = "fair", distance: ArrayLike | None = None) -> LoadLaw:
-    """Law of the load vector when a ball draws an ordered pair (u, v) and goes to the less loaded of the two.
+def labelled_chain(
+    m: int, pairs: ArrayLike, ties: str = "fair", distance: ArrayLike | None = None
+) -> LoadLaw:
+    """Law of the load vector when a ball draws an ordered pair (u, v) and goes to the less loaded
+    of the two.
 
-    Covers Unif-POT(k) and InvSq-POT(k) of [PVB], the edge process of [KP] and the power of two itself, on any graph.
-    Exact; n to about 9, m to about 16 (the states number C(m+n-1, m)).
+    Covers Unif-POT(k) and InvSq-POT(k) of [PVB], the edge process of [KP] and the power of two
+    itself, on any graph. Exact; n to about 9, m to about 16 (the states number C(m+n-1, m)).
 
     Parameters
     ----------
-    pairs : (n, n) probabilities of u (the origin) and v, see `pair_law`; the diagonal means no choice.
+    pairs : (n, n) probabilities of u (the origin) and v, see `pair_law`; the diagonal means no
+        choice.
     ties : "fair", or "origin": u keeps the ball.
     distance : (n, n) hops, for the expected cost.
     """
@@ -368,7 +400,7 @@ def labelled_chain(m: int, pairs: ArrayLike, ties: str = "fair", distance: Array
     n = p.shape[0]
     hops = np.full((n, n), np.nan) if distance is None else np.asarray(distance, dtype=float)
     base = (m + 1) ** np.arange(n, dtype=np.int64)
-    if (m + 1.0) ** n > 2.0 ** 62:
+    if (m + 1.0) ** n > 2.0**62:
         raise ValueError("too many states")
     states, probability, cost = np.zeros((1, n), dtype=np.int64), np.ones(1), 0.0
     for _ in range(m):
@@ -376,7 +408,11 @@ def labelled_chain(m: int, pairs: ArrayLike, ties: str = "fair", distance: Array
         for u in range(n):
             for v in np.nonzero(p[u])[0]:
                 tie = 0.5 if ties == "fair" else 0.0
-                move = np.where(states[:, v] < states[:, u], 1.0, np.where(states[:, v] == states[:, u], tie, 0.0))
+                move = np.where(
+                    states[:, v] < states[:, u],
+                    1.0,
+                    np.where(states[:, v] == states[:, u], tie, 0.0),
+                )
                 to[:, v] += p[u, v] * move
                 to[:, u] += p[u, v] * (1 - move)
                 if v != u:
@@ -390,7 +426,7 @@ def labelled_chain(m: int, pairs: ArrayLike, ties: str = "fair", distance: Array
     return LoadLaw(states, probability, cost / m if m else math.nan)
 
 
-# ---------------------------------------------------------------------------------------------------------------------
+# -------------------------------------------------------------------------------------------------
 # Graphs: vertices row-major, last side fastest; the centre of a star and the root of a tree are 0
 
 
@@ -398,10 +434,13 @@ def _sides(sides: str | Sequence[int]) -> list[int]:
     return [int(s) for s in sides.split("x")] if isinstance(sides, str) else [int(s) for s in sides]
 
 
-def distances(topology: str, *, n: int = 0, sides: str | Sequence[int] = (), dim: int = 0, children: int = 2) -> Array:
+def distances(
+    topology: str, *, n: int = 0, sides: str | Sequence[int] = (), dim: int = 0, children: int = 2
+) -> Array:
     """(n, n) hops between vertices: a small dense matrix, built from the definition of each family.
 
-    topology : complete, ring, line, star, tree (n; tree also children), grid, torus (sides), hypercube (dim).
+    topology : complete, ring, line, star, tree (n; tree also children), grid, torus (sides),
+        hypercube (dim).
     """
     if topology in ("ring", "line"):
         sides, topology = [n], "torus" if topology == "ring" else "grid"
@@ -409,13 +448,15 @@ def distances(topology: str, *, n: int = 0, sides: str | Sequence[int] = (), dim
         return 1.0 - np.eye(n)
     if topology in ("grid", "torus"):
         sizes = _sides(sides)
-        place = np.stack(np.meshgrid(*[np.arange(s) for s in sizes], indexing="ij"), axis=-1).reshape(-1, len(sizes))
+        place = np.stack(
+            np.meshgrid(*[np.arange(s) for s in sizes], indexing="ij"), axis=-1
+        ).reshape(-1, len(sizes))
         apart = np.abs(place[:, None, :] - place[None, :, :])
         if topology == "torus":
             apart = np.minimum(apart, np.array(sizes) - apart)
         return apart.sum(axis=-1).astype(float)
     if topology == "hypercube":
-        x = np.arange(2 ** dim)
+        x = np.arange(2**dim)
         differ = x[:, None] ^ x[None, :]
         return sum(((differ >> b) & 1 for b in range(dim)), np.zeros_like(differ)).astype(float)
     if topology in ("star", "tree"):
@@ -445,11 +486,15 @@ def graph_distances(n: int, edges: Sequence[tuple[int, int]]) -> Array:
     return out
 
 
-def shells(topology: str, *, n: int = 0, sides: str | Sequence[int] = (), dim: int = 0) -> NDArray[np.int64]:
-    """Vertices at distance 0, 1, 2, ... from any vertex of a complete graph, ring, torus or hypercube.
+def shells(
+    topology: str, *, n: int = 0, sides: str | Sequence[int] = (), dim: int = 0
+) -> NDArray[np.int64]:
+    """Vertices at distance 0, 1, 2, ... from any vertex of a complete graph, ring, torus or
+    hypercube.
 
-    Exact for odd and unequal sides, sides 1 and 2 and distances beyond half: a ring of s places has the residues
-    0..s-1 at distance min(r, s - r), and distances add over the dimensions, so shells convolve. n to 1e15.
+    Exact for odd and unequal sides, sides 1 and 2 and distances beyond half: a ring of s places has
+    the residues 0..s-1 at distance min(r, s - r), and distances add over the dimensions, so shells
+    convolve. n to 1e15.
     """
     if topology == "complete":
         return np.array([1, n - 1], dtype=np.int64)
@@ -465,9 +510,11 @@ def shells(topology: str, *, n: int = 0, sides: str | Sequence[int] = (), dim: i
 
 
 def hop_law(shell: ArrayLike, policy: str, k: int = 0, self_included: bool = False) -> Array:
-    """P(dist(u, v) = h), h = 0, 1, ..., of the second candidate on a graph that looks the same from everywhere.
+    """P(dist(u, v) = h), h = 0, 1, ..., of the second candidate on a graph that looks the same from
+    everywhere.
 
-    policy : "pot", "unif-pot" or "invsq-pot" ([PVB]), k hops; k beyond the diameter means everybody.
+    policy : "pot", "unif-pot" or "invsq-pot" ([PVB]), k hops; k beyond the diameter means
+        everybody.
     """
     size = np.asarray(shell, dtype=float).copy()
     hops = np.arange(len(size))
@@ -481,12 +528,14 @@ def hop_law(shell: ArrayLike, policy: str, k: int = 0, self_included: bool = Fal
 
 
 def pair_cost(law: ArrayLike) -> float:
-    """Mean cost in hops per ball when the pair (u, v) is exchangeable and ties are fair: E[dist(u, v)] / 2.
+    """Mean cost in hops per ball when the pair (u, v) is exchangeable and ties are fair: E[dist(u,
+    v)] / 2.
 
-    Swapping u and v changes neither the law of the pair nor the loads seen, and exactly one of the two orders moves the
-    ball. So given everything before, a ball moves with probability 1/2 whatever its distance: costs of different balls
-    are independent, with the law (1/2 at 0, half of `law` beyond). Holds for `pot` on every connected graph and for
-    `unif-pot`, `invsq-pot` on vertex-transitive ones.
+    Swapping u and v changes neither the law of the pair nor the loads seen, and exactly one of the
+    two orders moves the ball. So given everything before, a ball moves with probability 1/2
+    whatever its distance: costs of different balls are independent, with the law (1/2 at 0, half of
+    `law` beyond). Holds for `pot` on every connected graph and for `unif-pot`, `invsq-pot` on
+    vertex-transitive ones.
     """
     return float(np.arange(len(np.asarray(law))) @ np.asarray(law, dtype=float)) / 2
 
@@ -499,16 +548,21 @@ def moved_law(law: ArrayLike) -> Array:
 
 
 def pot_hop_law(distance: ArrayLike) -> Array:
-    """P(dist = h) of two different uniform vertices of any connected graph, from its distance matrix."""
+    """P(dist = h) of two different uniform vertices of any connected graph, from its distance
+    matrix.
+    """
     d = np.asarray(distance)
     apart = d[~np.eye(len(d), dtype=bool)].astype(int)
     return np.bincount(apart) / len(apart)
 
 
-def mean_distance(topology: str, *, n: int = 0, sides: str | Sequence[int] = (), dim: int = 0) -> float:
+def mean_distance(
+    topology: str, *, n: int = 0, sides: str | Sequence[int] = (), dim: int = 0
+) -> float:
     """E[dist] of two different uniform vertices in closed form; any size.
 
-    complete, star, line, ring, grid, torus, hypercube. Half of it is the cost of `pot` with fair ties.
+    complete, star, line, ring, grid, torus, hypercube. Half of it is the cost of `pot` with fair
+    ties.
     """
     if topology == "complete":
         return 1.0
@@ -524,11 +578,12 @@ def mean_distance(topology: str, *, n: int = 0, sides: str | Sequence[int] = (),
 
 
 def pair_law(distance: ArrayLike, policy: str, k: int = 0, self_included: bool = False) -> Array:
-    """(n, n) probabilities of the ordered pair (origin u, candidate v) on any graph, for `labelled_chain`.
+    """(n, n) probabilities of the ordered pair (origin u, candidate v) on any graph, for
+    `labelled_chain`.
 
-    policy : "one-choice", "pot", "unif-pot", "invsq-pot" ([PVB]; u uniform, then v) or "edge" ([KP]; a uniform edge, u
-        a fair end of it). A vertex without neighbours keeps its balls. With k = 1 the pair is a uniform edge only on
-        regular graphs.
+    policy : "one-choice", "pot", "unif-pot", "invsq-pot" ([PVB]; u uniform, then v) or "edge"
+        ([KP]; a uniform edge, u a fair end of it). A vertex without neighbours keeps its balls.
+        With k = 1 the pair is a uniform edge only on regular graphs.
     """
     d = np.asarray(distance, dtype=float)
     n = len(d)
@@ -551,7 +606,7 @@ def pair_law(distance: ArrayLike, policy: str, k: int = 0, self_included: bool =
     return weight / weight.sum(axis=1, keepdims=True) / n
 
 
-# ---------------------------------------------------------------------------------------------------------------------
+# -------------------------------------------------------------------------------------------------
 # Total variation
 
 

@@ -104,7 +104,7 @@ static bool examine(const struct value *v, struct facts *f, struct reason *why, 
     f->servers = space.n;
     f->bytes_shared = occupancy ? 0 : s.bytes;
     f->bytes_thread = occupancy ? occupancy_bytes(OCCUPANCY_ROWS)
-                                : servers_bytes(space.n, first_width(space.n, m), s.candidates);
+                                : servers_bytes(space.n, first_width(space.n, m), s.draws);
     f->nanoseconds = occupancy ? 1.5 * (double)m + 500
                                : s.nanoseconds * (double)m * (space.n > 300000 ? 1.5 : 1) + 0.2 * (double)space.n + 300;
     snprintf(f->sampler, sizeof f->sampler, "%s", occupancy ? "counts of servers by load" : s.how);

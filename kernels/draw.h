@@ -12,7 +12,7 @@
 #include "rng.h"
 
 #include <stdbool.h>
-#include <string.h>
+#include <stddef.h>
 
 enum { CHUNK = 64 }; /* words are made this many at a time; blocks begin and end at multiples of it */
 
@@ -99,10 +99,21 @@ struct words {
     uint32_t lane;
 };
 
+/* Something sequential to be done beside the vector work, a little after each of its steps: the processor then has both
+ * kinds of work at hand all the time. `step` counts from 0 to DRAW_STEPS - 1 for each chunk. */
+typedef void draw_beside(void *context, unsigned step);
+static inline __attribute__((always_inline)) void draw_alone(void *context, unsigned step) {
+    (void)context, (void)step;
+}
+
 #ifdef DRAW_PLAIN
+enum { DRAW_STEPS = 8 };
 /* Reference: word i0 .. i0+63 one by one; bit j of the result says that word j was rejected for range n. */
-static inline uint64_t draw_chunk(struct words w, uint64_t i0, uint32_t *out, bool ranged, uint32_t n) {
+static inline uint64_t draw_chunk(struct words w, uint64_t i0, uint32_t *out, bool ranged, uint32_t n,
+                                  draw_beside *beside, void *context) {
     uint64_t rejected = 0;
+    for (unsigned step = 0; step < DRAW_STEPS; step++)
+        beside(context, step);
     for (uint32_t j = 0; j < CHUNK; j++) {
         const uint32_t word = rng_word(w.stream, w.purpose, w.lane, i0 + j);
         const uint64_t product = (uint64_t)word * n;
@@ -112,8 +123,10 @@ static inline uint64_t draw_chunk(struct words w, uint64_t i0, uint32_t *out, bo
     return rejected;
 }
 #else
+enum { STEPS_OF_PART = 8, DRAW_STEPS = STEPS_OF_PART * 16 / (2 * LANES) };
 /* 2 * LANES counters through ten rounds. */
-static inline __attribute__((always_inline)) void draw_rounds(struct words w, vec x[4][2]) {
+static inline __attribute__((always_inline)) void draw_rounds(struct words w, vec x[4][2], unsigned part,
+                                                              draw_beside *beside, void *context) {
     const vec m0 = vec_all(0xD2511F53), m1 = vec_all(0xCD9E8D57);
     uint32_t k0 = (uint32_t)w.stream.key, k1 = (uint32_t)(w.stream.key >> 32);
 #pragma GCC unroll 10
@@ -128,6 +141,8 @@ static inline __attribute__((always_inline)) void draw_rounds(struct words w, ve
         }
         k0 += 0x9E3779B9u;
         k1 += 0xBB67AE85u;
+        if (r < STEPS_OF_PART)
+            beside(context, part * STEPS_OF_PART + (unsigned)r);
     }
 }
 
@@ -146,15 +161,17 @@ static inline __attribute__((always_inline)) void draw_counters(struct words w, 
     }
 }
 
+/* Words i0 .. i0+63, made numbers below n when `ranged`; bit j of the result says that word j was rejected. */
 static inline __attribute__((always_inline)) uint64_t draw_chunk(struct words w, uint64_t i0, uint32_t *out,
-                                                                 bool ranged, uint32_t n) {
+                                                                 bool ranged, uint32_t n, draw_beside *beside,
+                                                                 void *context) {
     uint64_t rejected = 0;
     const vec range = vec_all((long long)n);
     const uint32_t reject = ranged ? (uint32_t)-n % n : 0;
     for (unsigned part = 0; part < 16; part += 2 * LANES) {
         vec x[4][2];
         draw_counters(w, i0 / 64 * 16 + part, false, x);
-        draw_rounds(w, x);
+        draw_rounds(w, x, part / (2 * LANES), beside, context);
         for (unsigned q = 0; q < 4; q++) {
             if (!ranged) {
                 vec_store(out + 16 * q + part, vec_even(x[q][0], x[q][1]));
@@ -184,28 +201,31 @@ static inline void draw_abreast(struct words w, uint64_t draw, uint32_t *out) {
         struct words v = w;
         v.stream.replication += part;
         draw_counters(v, draw, true, x);
-        draw_rounds(v, x);
+        draw_rounds(v, x, 0, draw_alone, NULL);
         for (unsigned q = 0; q < 4; q++)
             vec_store(out + 16 * q + part, vec_even(x[q][0], x[q][1]));
     }
 #endif
 }
 
+/* Replaces rejected numbers of the chunk at i0. */
+static inline void draw_again(struct words w, uint64_t i0, uint64_t rejected, uint32_t n, uint32_t *out) {
+    for (; rejected; rejected &= rejected - 1) {
+        const uint32_t j = (uint32_t)__builtin_ctzll(rejected);
+        out[j] = rng_below(w.stream, w.purpose, w.lane, i0 + j, n);
+    }
+}
+
 /* out[0 .. count-1] = words first .. ; first is a multiple of 64, and there is room for count rounded up to 64. */
 static inline void draw_words(struct words w, uint64_t first, uint32_t count, uint32_t *out) {
     for (uint32_t i = 0; i < count; i += CHUNK)
-        draw_chunk(w, first + i, out + i, false, 1);
+        draw_chunk(w, first + i, out + i, false, 1, draw_alone, NULL);
 }
 
 /* The same, each made uniform over 0 .. n-1 exactly as rng_below() does. */
 static inline void draw_below(struct words w, uint64_t first, uint32_t count, uint32_t n, uint32_t *out) {
-    for (uint32_t i = 0; i < count; i += CHUNK) {
-        uint64_t rejected = draw_chunk(w, first + i, out + i, true, n);
-        for (; rejected; rejected &= rejected - 1) {
-            const uint32_t j = i + (uint32_t)__builtin_ctzll(rejected);
-            out[j] = rng_below(w.stream, w.purpose, w.lane, first + j, n);
-        }
-    }
+    for (uint32_t i = 0; i < count; i += CHUNK)
+        draw_again(w, first + i, draw_chunk(w, first + i, out + i, true, n, draw_alone, NULL), n, out + i);
 }
 
 #endif

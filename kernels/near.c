@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static enum near_form near_form_of(const struct space *space, uint64_t reach, bool weighted) {
     if (space->n == 1)
@@ -37,7 +38,7 @@ void ISA(near_examine)(const struct space *space, uint64_t reach, bool weighted,
         bytes = lists_bytes(space, reach);
     if (weighted && (table || form == NEAR_RING))
         bytes += offsets_count(space, reach) * 16;
-    *facts = (struct sampler_facts){.bytes = bytes, .candidates = 2};
+    *facts = (struct sampler_facts){.bytes = bytes, .draws = 1};
     facts->nanoseconds = form == NEAR_LISTS ? 12 : form == NEAR_RING || form == NEAR_EVERYBODY ? 3.5 : 5;
     snprintf(facts->how, sizeof facts->how, "%s%s", how[form], weighted ? ", alias" : "");
 }
@@ -96,12 +97,19 @@ void ISA(near_prepare)(struct sampler *s, uint64_t reach, bool self, bool weight
         reach = s->space.diameter;
     near->form = near_form_of(&s->space, reach, weighted);
     near->self = self;
-    near->weighted = weighted && near->form != NEAR_EVERYBODY;
+    near->weighted = weighted && near->form != NEAR_EVERYBODY && near->form != NEAR_NOBODY;
     s->near = near;
     s->candidates = 2;
     s->origin_first = true;
     s->gives_hop = near->form != NEAR_EVERYBODY;
+    s->draws = 1;
     switch (near->form) {
+    case NEAR_NOBODY:
+        s->range[0] = 1;
+        return;
+    case NEAR_EVERYBODY:
+        s->range[0] = s->n - !self;
+        return;
     case NEAR_RING:
         near->rows = (uint32_t)(2 * reach < s->n ? 2 * reach : s->n - 1) + self;
         break;
@@ -118,6 +126,8 @@ void ISA(near_prepare)(struct sampler *s, uint64_t reach, bool self, bool weight
     }
     if (near->weighted)
         prepare_weights(near);
+    else
+        s->range[0] = near->rows;
 }
 
 void ISA(near_free)(struct near *near) {
@@ -132,15 +142,13 @@ void ISA(near_free)(struct near *near) {
 }
 
 void ISA(near_anybody)(const struct sampler *s, struct stream stream, struct block *b) {
-    uint32_t *restrict v = b->candidate[1];
-    const uint32_t *restrict u = b->origin;
-    b->candidate[0] = b->origin;
+    uint32_t *restrict v = b->candidate[1] = b->raw[0];
+    const uint32_t *restrict u = b->candidate[0] = b->origin, size = b->size;
+    (void)stream;
     if (s->n == 1) {
-        memset(v, 0, b->size * sizeof *v);
+        memset(v, 0, size * sizeof *v);
         return;
     }
-    const uint32_t size = b->size;
-    draw_slot(stream, 0, b, s->n - 1, v);
     for (uint64_t i = 0; i < size; i++)
         v[i] += v[i] >= u[i];
 }
@@ -156,13 +164,12 @@ static uint64_t fraction(struct stream stream, enum purpose purpose, uint32_t la
     return (uint64_t)rng_word(stream, purpose, lane, i) << 32 | rng_word(stream, purpose, lane + 1, i);
 }
 
-/* Rows by the alias method: the high word decides unless a boundary lies within its last bit. */
-static void draw_weighted(const struct near *near, struct stream stream, const struct block *b, uint32_t *restrict row) {
+/* Words become rows by the alias method: the high word decides unless a boundary lies within its last bit. */
+static void weigh(const struct near *near, struct stream stream, const struct block *b, uint32_t *restrict row) {
     const uint32_t rows = near->rows, *restrict high = near->threshold_high, *restrict alias = near->alias;
     for (uint32_t at = 0; at < b->size; at += CHUNK) {
         uint32_t open = 0, *restrict r = row + at;
-        draw_chunk((struct words){stream, PURPOSE_CANDIDATE, 0}, b->first + at, r, false, 1);
-        for (uint32_t i = 0; i < CHUNK; i++) {
+        for (uint64_t i = 0; i < CHUNK; i++) {
             const uint64_t product = (uint64_t)r[i] * rows;
             const uint32_t j = (uint32_t)(product >> 32), f = (uint32_t)product;
             const uint32_t limit = high[(int32_t)j], other = alias[(int32_t)j];
@@ -174,13 +181,6 @@ static void draw_weighted(const struct near *near, struct stream stream, const s
         for (uint32_t i = 0; i < CHUNK; i++)
             r[i] = row_of(near, fraction(stream, PURPOSE_CANDIDATE, 0, b->first + at + i));
     }
-}
-
-static void draw_rows(const struct near *near, struct stream stream, const struct block *b, uint32_t *row) {
-    if (near->weighted)
-        draw_weighted(near, stream, b, row);
-    else
-        draw_slot(stream, 0, b, near->rows, row);
 }
 
 /* Rows 0, 1, 2, 3 .. are +1, -1, +2, -2 ..; `self` is the row after the last. */
@@ -272,10 +272,9 @@ static void retry_inside(const struct sampler *s, struct stream stream, struct b
     }
 }
 
-static void draw_lattice(const struct sampler *s, struct stream stream, struct block *b) {
-    uint32_t row[BLOCK];
-    uint32_t out[BLOCK];
-    draw_rows(s->near, stream, b, row);
+static void choose_lattice(const struct sampler *s, struct stream stream, struct block *b) {
+    uint32_t row[BLOCK], out[BLOCK];
+    memcpy(row, b->candidate[1], b->size * sizeof *row);
     if (!apply_lattice(s, b, row, out))
         return;
     for (uint32_t i = 0; i < b->size; i++)
@@ -283,11 +282,10 @@ static void draw_lattice(const struct sampler *s, struct stream stream, struct b
             retry_inside(s, stream, b, i);
 }
 
-static void draw_cube(const struct sampler *s, struct stream stream, struct block *b) {
+static void choose_cube(const struct sampler *s, struct block *b) {
     const int32_t *restrict mask = s->near->offsets.delta[0];
     const uint32_t *restrict u = b->origin, *restrict hops = s->near->offsets.hop, size = b->size;
     uint32_t *restrict v = b->candidate[1], *restrict hop = b->hop;
-    draw_rows(s->near, stream, b, v);
     for (uint64_t i = 0; i < size; i++) {
         hop[i] = hops[(int32_t)v[i]];
         v[i] = u[i] ^ (uint32_t)mask[(int32_t)v[i]];
@@ -313,9 +311,9 @@ static uint32_t weighted_shell(const struct lists *l, uint64_t u, uint64_t x) {
     return last;
 }
 
-static void draw_lists(const struct sampler *s, struct stream stream, struct block *b) {
+static void choose_lists(const struct sampler *s, struct stream stream, struct block *b) {
     const struct lists *l = &s->near->lists;
-    draw_words((struct words){stream, PURPOSE_CANDIDATE, 0}, b->first, b->size, b->scratch);
+    uint32_t *v = b->candidate[1]; /* words so far */
     for (uint32_t i = 0; i < b->size; i++) {
         const uint64_t u = b->origin[i], *first = l->first + u * l->reach;
         uint64_t from = first[0], end = first[l->reach];
@@ -326,45 +324,45 @@ static void draw_lists(const struct sampler *s, struct stream stream, struct blo
         }
         const uint32_t size = (uint32_t)(end - from) + s->near->self;
         const uint64_t at =
-            from + rng_below_from(stream, PURPOSE_CANDIDATE, 0, b->first + i, b->scratch[i], size);
+            from + rng_below_from(stream, PURPOSE_CANDIDATE, 0, b->first + i, v[i], size);
         if (at == end) { /* the row after the last */
-            b->candidate[1][i] = (uint32_t)u;
+            v[i] = (uint32_t)u;
             b->hop[i] = 0;
             continue;
         }
         uint32_t hop = 1;
         while (first[hop] <= at)
             hop++;
-        b->candidate[1][i] = l->member[at];
+        v[i] = l->member[at];
         b->hop[i] = hop;
     }
 }
 
-void ISA(near_draw)(const struct sampler *s, struct stream stream, struct block *b) {
+void ISA(near_choose)(const struct sampler *s, struct stream stream, struct block *b) {
+    const struct near *near = s->near;
     b->candidate[0] = b->origin;
-    switch (s->near->form) {
+    b->candidate[1] = b->raw[0];
+    if (near->weighted && near->form != NEAR_LISTS)
+        weigh(near, stream, b, b->raw[0]);
+    switch (near->form) {
     case NEAR_NOBODY:
-        memset(b->candidate[1], 0, b->size * sizeof *b->candidate[1]);
         memset(b->hop, 0, b->size * sizeof *b->hop);
         return;
     case NEAR_EVERYBODY:
-        if (s->near->self)
-            draw_slot(stream, 0, b, s->n, b->candidate[1]);
-        else
+        if (!near->self)
             ISA(near_anybody)(s, stream, b);
         return;
     case NEAR_RING:
-        draw_rows(s->near, stream, b, b->candidate[1]);
         apply_ring(s, b);
         return;
     case NEAR_LATTICE:
-        draw_lattice(s, stream, b);
+        choose_lattice(s, stream, b);
         return;
     case NEAR_CUBE:
-        draw_cube(s, stream, b);
+        choose_cube(s, b);
         return;
     case NEAR_LISTS:
-        draw_lists(s, stream, b);
+        choose_lists(s, stream, b);
         return;
     }
 }

@@ -33,8 +33,8 @@ void ISA(near_examine)(const struct space *space, uint64_t reach, bool weighted,
 void ISA(near_prepare)(struct sampler *s, uint64_t reach, bool self, bool weighted);
 void ISA(near_free)(struct near *near);
 /* candidate[0] = origin, candidate[1] = a random neighbour, hop = its distance where the sampler gives it. */
-void ISA(near_draw)(const struct sampler *s, struct stream stream, struct block *b);
-/* v uniform over the servers other than u. */
+void ISA(near_choose)(const struct sampler *s, struct stream stream, struct block *b);
+/* v uniform over the servers other than u, from a raw number below n-1. */
 void ISA(near_anybody)(const struct sampler *s, struct stream stream, struct block *b);
 
 #endif

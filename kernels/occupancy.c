@@ -13,6 +13,7 @@
 #include "balls.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Sixteen replications. Row k of a threshold is [k - base]; rows above `top` are zero. */
 struct group {

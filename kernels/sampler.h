@@ -10,15 +10,17 @@
 #include "isa.h"
 #include "topology.h"
 
-enum { BLOCK = 2048, CANDIDATES_MAX = 64 };
+enum { BLOCK = 2048, CANDIDATES_MAX = 64, DRAWS_MAX = CANDIDATES_MAX };
 
-/* Jobs first .. first+size-1. The arrays have BLOCK elements each. */
+/* Jobs first .. first+size-1. The arrays have BLOCK elements each; origin, raw[0], raw[1] and so on follow each other
+ * without a gap, and two candidates are neighbours among them. */
 struct block {
     uint64_t first; /* a multiple of BLOCK */
     uint32_t size;
     uint32_t *origin;                    /* u: where the job arrives */
-    uint32_t *candidate[CANDIDATES_MAX]; /* in the order that decides ties; [0] may be `origin` itself */
-    uint32_t *hop;                       /* distance of the last candidate from the origin, if sampler.gives_hop */
+    uint32_t *raw[DRAWS_MAX];            /* numbers from candidate slots 0, 1, .., below sampler.range[slot] */
+    uint32_t *candidate[CANDIDATES_MAX]; /* set by choose(), in the order that decides ties: raw or origin arrays */
+    uint32_t *hop;                       /* distance of candidate 1 from the origin, if sampler.gives_hop */
     uint32_t *scratch;
 };
 
@@ -33,12 +35,14 @@ struct sampler {
     uint32_t n;
     enum ties ties;
     unsigned candidates;
-    bool origin_first; /* candidate 0 is the origin, candidate 1 the other choice */
-    bool gives_hop;    /* the sampler knows the distance of candidate 1 */
-    bool blind;        /* candidates do not depend on the origin, which may then be drawn later or not at all */
-    uint32_t d;        /* parameters of the policies, as each needs them */
+    unsigned draws;            /* candidate slots drawn for every job */
+    uint32_t range[DRAWS_MAX]; /* of each: the number is uniform below this; 0: a whole word */
+    bool origin_first;         /* candidate 0 is the origin, candidate 1 the other choice */
+    bool gives_hop;            /* choose() knows the distance of candidate 1 */
+    bool blind;                /* candidates do not depend on the origin, which need not be drawn */
+    uint32_t d;                /* parameters of the policies, as each needs them */
     bool distinct;
-    uint64_t beta;     /* probability in units of 2^-64 */
+    uint64_t beta;             /* probability in units of 2^-64 */
     struct near *near;
 };
 
@@ -46,7 +50,7 @@ struct sampler {
 struct sampler_facts {
     uint64_t bytes;      /* tables */
     double nanoseconds;  /* expected per job, for plans */
-    unsigned candidates;
+    unsigned draws;      /* candidate slots drawn for every job */
     char how[64];        /* how candidates are drawn, for people */
 };
 
@@ -63,9 +67,10 @@ struct policy {
     /* Checks the parameters against the space; on refusal `at` is the index of the parameter at fault. */
     bool (*examine)(const struct value *values, const struct space *space, struct sampler_facts *facts,
                     struct reason *why, unsigned *at);
-    /* Builds the tables; space, n, ties and policy are filled in already. */
+    /* Builds the tables and says what is to be drawn; space, n, ties and policy are filled in already. */
     void (*prepare)(const struct value *values, struct sampler *s);
-    void (*draw)(const struct sampler *s, struct stream stream, struct block *b);
+    /* Turns origins and raw numbers of a block into candidates, in place. */
+    void (*choose)(const struct sampler *s, struct stream stream, struct block *b);
     /* Exchangeable policies: their ranks on `complete` with n servers. NULL: method occupancy is refused. */
     void (*ranks)(const struct value *values, uint64_t n, struct ranks *ranks);
 };
@@ -78,13 +83,21 @@ static inline const struct policy *policy_of(const struct entry *e) {
     return (const struct policy *)(const void *)e->kind;
 }
 
-/* Origins of a block, uniform over the servers. */
-static inline void draw_origins(const struct sampler *s, struct stream stream, struct block *b) {
-    draw_below((struct words){stream, PURPOSE_ORIGIN, 0}, b->first, b->size, s->n, b->origin);
+/* Draw number j of a sampler: the origin (j = 0), then the candidate slots. */
+static inline struct words draw_of(struct stream stream, unsigned j) {
+    return (struct words){stream, j == 0 ? PURPOSE_ORIGIN : PURPOSE_CANDIDATE, j == 0 ? 0 : j - 1};
 }
-/* Uniform numbers 0 .. range-1 from a policy's slot. */
-static inline void draw_slot(struct stream stream, uint32_t slot, const struct block *b, uint32_t range, uint32_t *out) {
-    draw_below((struct words){stream, PURPOSE_CANDIDATE, slot}, b->first, b->size, range, out);
+
+/* Origins, raw numbers and candidates of a block. A model that has other work to do meanwhile draws by itself. */
+static inline void block_draw(const struct sampler *s, struct stream stream, struct block *b) {
+    draw_below(draw_of(stream, 0), b->first, b->size, s->n, b->origin);
+    for (unsigned j = 0; j < s->draws; j++) {
+        if (s->range[j])
+            draw_below(draw_of(stream, j + 1), b->first, b->size, s->range[j], b->raw[j]);
+        else
+            draw_words(draw_of(stream, j + 1), b->first, b->size, b->raw[j]);
+    }
+    s->policy->choose(s, stream, b);
 }
 
 /* Probability p in [0, 1] in units of 2^-64. */

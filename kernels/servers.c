@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * balls, method servers: a pipeline over blocks of balls. Origins and candidates of a block are drawn by vector code
- * (the policy), placement is sequential and free of branches, costs are vector code again. Loads are small integers:
- * the caches hold more of them, and clearing is cheap. When a load reaches half of what its width holds, the block is
- * taken back, the loads widened, and the block placed again. */
+ * balls, method servers: a pipeline over blocks of balls. Origins and raw numbers of a block are drawn by vector code;
+ * the policy makes candidates of them; placement is sequential and free of branches; costs are vector code again. While
+ * a block is placed, the words of the next one are drawn between its balls: vector units and scalar ones then work at
+ * the same time. Loads are small integers: the caches hold more of them, and clearing is cheap. When a load reaches half
+ * of what its width holds, the block is taken back, the loads widened, and the block placed again.
+ *
+ * Ties: among i.i.d. candidates the first drawn wins, which is fair; between origin and candidate 1 of an origin_first
+ * policy bit i % 32 of TIE word i / 32 settles fair ties of ball i (1: candidate 1 wins); TIES_ORIGIN: the origin wins. */
 #include "balls.h"
 #include "distance.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum rule { RULE_ONE, RULE_FIRST, RULE_COIN, RULE_MANY };
 
@@ -15,12 +20,14 @@ enum rule { RULE_ONE, RULE_FIRST, RULE_COIN, RULE_MANY };
 struct play {
     const struct balls *p;
     struct stream stream;
-    struct block block;
-    uint32_t *where;  /* [BLOCK]: the server each ball went to */
-    uint8_t *coin;    /* [BLOCK]: 1 if a tie goes to candidate 1 */
-    uint64_t *hops;   /* [HOP_TABLE] */
+    enum rule rule;
+    struct block pair[2]; /* the block being placed and the one being drawn take turns */
+    struct block *block;  /* being placed */
+    uint8_t *choice;      /* [BLOCK]: before placement 1 if a tie goes to candidate 1, after it the candidate taken */
+    uint32_t *where;      /* [BLOCK]: the server each ball went to, where costs ask for it */
+    uint64_t *hops;       /* [HOP_TABLE] */
     void *loads;
-    uint64_t room;    /* bytes for loads */
+    uint64_t room;        /* bytes for loads */
     unsigned width;
     uint64_t moved, cost;
 };
@@ -54,58 +61,143 @@ static inline __attribute__((always_inline)) void set_load(void *loads, unsigned
     }
 }
 
-/* Places a block; returns the bitwise or of all new loads. `width` and `rule` are constants at every call. */
-static inline __attribute__((always_inline)) uint64_t place(const struct play *q, const unsigned width,
-                                                            const enum rule rule) {
-    void *restrict loads = q->loads;
-    const uint32_t *restrict first = q->block.candidate[0], *restrict second = q->block.candidate[1];
-    const uint8_t *restrict coin = q->coin;
-    uint32_t *restrict where = q->where;
-    const uint32_t size = q->block.size;
-    uint64_t seen = 0;
-    for (uint64_t i = 0; i < size; i++) {
-        uint32_t to = first[i];
-        uint64_t load = load_of(loads, width, to);
-        if (rule == RULE_FIRST || rule == RULE_COIN) {
-            const uint32_t other = second[i];
-            const uint64_t rival = load_of(loads, width, other);
-            const uint32_t turn = -(uint32_t)(rival < load + (rule == RULE_COIN ? coin[i] : 0u));
-            to ^= (to ^ other) & turn;
-            load = rival < load ? rival : load;
-        }
-        for (unsigned c = 1; rule == RULE_MANY && c < q->p->sampler.candidates; c++) {
-            const uint32_t other = q->block.candidate[c][i];
-            const uint64_t rival = load_of(loads, width, other);
-            to = rival < load ? other : to;
-            load = rival < load ? rival : load;
-        }
-        load++;
-        set_load(loads, width, to, load);
-        where[i] = to;
-        seen |= load;
+/* What placement needs, in as few pointers as possible: candidate 1 of a ball lies BLOCK words after candidate 0. */
+struct placer {
+    void *loads;
+    const uint32_t *first;
+    uint8_t *choice;
+    uint64_t seen; /* bitwise or of all new loads */
+    const struct block *block;
+    unsigned candidates;
+};
+
+/* Places ball i. `width` and `rule` are constants at every call. */
+static inline __attribute__((always_inline)) void place(struct placer *p, const unsigned width, const enum rule rule,
+                                                        uint64_t i) {
+    uint32_t to = p->first[i], taken = 0;
+    uint64_t load = load_of(p->loads, width, to);
+    if (rule == RULE_FIRST || rule == RULE_COIN) {
+        const uint32_t other = p->first[i + BLOCK];
+        const uint64_t rival = load_of(p->loads, width, other);
+        taken = rival < load + (rule == RULE_COIN ? p->choice[i] : 0u);
+        to ^= (to ^ other) & -taken;
+        load = rival < load ? rival : load;
     }
-    return seen;
+    for (unsigned c = 1; rule == RULE_MANY && c < p->candidates; c++) {
+        const uint32_t other = p->block->candidate[c][i];
+        const uint64_t rival = load_of(p->loads, width, other);
+        to = rival < load ? other : to;
+        taken = rival < load ? c : taken;
+        load = rival < load ? rival : load;
+    }
+    load++;
+    set_load(p->loads, width, to, load);
+    if (rule != RULE_ONE)
+        p->choice[i] = (uint8_t)taken;
+    p->seen |= load;
 }
 
-static inline __attribute__((always_inline)) uint64_t place_rule(const struct play *q, const unsigned width) {
-    const struct sampler *s = &q->p->sampler;
-    if (s->candidates == 1)
-        return place(q, width, RULE_ONE);
-    if (s->candidates > 2)
-        return place(q, width, RULE_MANY);
-    return s->origin_first && s->ties == TIES_FAIR ? place(q, width, RULE_COIN) : place(q, width, RULE_FIRST);
+static struct placer placer_of(const struct play *q) {
+    const struct block *b = q->block;
+    CHECK(q->p->sampler.candidates != 2 || b->candidate[1] == b->candidate[0] + BLOCK);
+    return (struct placer){q->loads, b->candidate[0], q->choice, 0, b, q->p->sampler.candidates};
 }
 
-static __attribute__((noinline)) uint64_t place_block(const struct play *q) {
+static inline __attribute__((always_inline)) uint64_t place_all(const struct play *q, const unsigned width,
+                                                                const enum rule rule, uint64_t from) {
+    struct placer p = placer_of(q);
+    for (uint64_t i = from, size = q->block->size; i < size; i++)
+        place(&p, width, rule, i);
+    return p.seen;
+}
+
+static inline __attribute__((always_inline)) uint64_t place_rule(const struct play *q, const unsigned width,
+                                                                 uint64_t from) {
+    switch (q->rule) {
+    case RULE_ONE:
+        return place_all(q, width, RULE_ONE, from);
+    case RULE_FIRST:
+        return place_all(q, width, RULE_FIRST, from);
+    case RULE_COIN:
+        return place_all(q, width, RULE_COIN, from);
+    default:
+        return place_all(q, width, RULE_MANY, from);
+    }
+}
+
+/* Places the balls of the block from number `from` on; returns the bitwise or of their new loads. */
+static uint64_t place_block(const struct play *q, uint64_t from) {
     switch (q->width) {
     case 1:
-        return place_rule(q, 1);
+        return place_rule(q, 1, from);
     case 2:
-        return place_rule(q, 2);
+        return place_rule(q, 2, from);
     case 4:
-        return place_rule(q, 4);
+        return place_rule(q, 4, from);
     default:
-        return place_rule(q, 8);
+        return place_rule(q, 8, from);
+    }
+}
+
+/* Balls placed beside one chunk of words. */
+enum { BESIDE_ONE = 64, BESIDE_TWO = 32 };
+
+static inline __attribute__((always_inline)) void place_few(struct placer *p, const enum rule rule, const unsigned few,
+                                                            unsigned step) {
+    for (unsigned j = 0; j < few; j++)
+        place(p, 1, rule, step * few + j);
+}
+static inline __attribute__((always_inline)) void beside_one(void *context, unsigned step) {
+    place_few(context, RULE_ONE, BESIDE_ONE / DRAW_STEPS, step);
+}
+static inline __attribute__((always_inline)) void beside_first(void *context, unsigned step) {
+    place_few(context, RULE_FIRST, BESIDE_TWO / DRAW_STEPS, step);
+}
+static inline __attribute__((always_inline)) void beside_coin(void *context, unsigned step) {
+    place_few(context, RULE_COIN, BESIDE_TWO / DRAW_STEPS, step);
+}
+
+/* Draws everything for block b, chunk after chunk; beside each chunk `few` balls of the present block are placed as long
+ * as there are so many. Returns how many were placed; *seen is the bitwise or of their new loads. */
+static inline __attribute__((always_inline)) uint64_t draw_placing(struct play *q, struct block *b, uint32_t few,
+                                                                   draw_beside *beside, uint64_t *seen) {
+    const struct sampler *s = &q->p->sampler;
+    struct placer p = {0};
+    const uint32_t balls = few ? q->block->size : 0;
+    if (few)
+        p = placer_of(q);
+    uint32_t placed = 0;
+    for (unsigned j = q->p->stays; j <= s->draws; j++) {
+        const struct words w = draw_of(q->stream, j);
+        const uint32_t range = j == 0 ? s->n : s->range[j - 1];
+        uint32_t *const out = j == 0 ? b->origin : b->raw[j - 1];
+        for (uint32_t i = 0; i < b->size; i += CHUNK) {
+            uint64_t rejected;
+            if (placed + few <= balls) {
+                rejected = draw_chunk(w, b->first + i, out + i, range > 0, range, beside, &p);
+                placed += few;
+                p.first += few;
+                p.choice += few;
+            } else {
+                rejected = draw_chunk(w, b->first + i, out + i, range > 0, range, draw_alone, NULL);
+            }
+            draw_again(w, b->first + i, rejected, range, out + i);
+        }
+    }
+    *seen = p.seen;
+    return placed;
+}
+
+static uint64_t draw_and_place(struct play *q, struct block *b, uint64_t *seen) {
+    if (q->width > 1 || q->rule == RULE_MANY)
+        return draw_placing(q, b, 0, draw_alone, seen);
+    switch (q->rule) {
+    case RULE_ONE:
+        return draw_placing(q, b, BESIDE_ONE, beside_one, seen);
+    case RULE_FIRST:
+        return draw_placing(q, b, BESIDE_TWO, beside_first, seen);
+    default:
+        return draw_placing(q, b, BESIDE_TWO, beside_coin, seen);
     }
 }
 
@@ -120,63 +212,92 @@ static bool widen(struct play *q) {
     return true;
 }
 
-/* Places a block and, when the loads grow out of their width, takes it back and places it again. */
-static __attribute__((noinline)) bool settle(struct play *q) {
-    while (place_block(q) >> (8 * q->width - 1)) {
-        CHECK(q->width < 8);
-        for (uint32_t i = 0; i < q->block.size; i++) /* exact: an overflowed load wraps back */
-            set_load(q->loads, q->width, q->where[i], load_of(q->loads, q->width, q->where[i]) - 1);
-        if (!widen(q))
-            return false;
-    }
-    return true;
-}
-
 /* Bit i % 32 of word i / 32, one byte each. */
-static __attribute__((noinline)) void draw_coins(struct play *q) {
+static void draw_coins(const struct play *q) {
     uint32_t word[CHUNK];
-    const uint32_t words = (q->block.size + 31) / 32;
-    uint8_t *restrict coin = q->coin;
-    draw_words((struct words){q->stream, PURPOSE_TIE, 0}, q->block.first / 32, words, word);
+    const uint32_t words = (q->block->size + 31) / 32;
+    uint8_t *restrict coin = q->choice;
+    draw_words((struct words){q->stream, PURPOSE_TIE, 0}, q->block->first / 32, words, word);
     for (uint32_t i = 0; i < words; i++, coin += 32)
         for (uint32_t j = 0; j < 32; j++)
             coin[j] = (uint8_t)(word[i] >> j & 1);
 }
 
-/* Distances the balls of the block moved. */
-static __attribute__((noinline)) void count_hops(struct play *q) {
+/* The server of each ball of a placed block. */
+static const uint32_t *find_where(const struct play *q) {
     const struct sampler *s = &q->p->sampler;
-    const uint32_t size = q->block.size, *restrict u = q->block.origin, *restrict w = q->where;
-    uint32_t *restrict hop = q->block.hop, moved = 0;
+    const uint32_t size = q->block->size, *restrict first = q->block->candidate[0];
+    const uint8_t *restrict choice = q->choice;
+    uint32_t *restrict where = q->where;
+    if (s->candidates == 1)
+        return first;
+    if (s->candidates == 2) {
+        const uint32_t *restrict second = q->block->candidate[1];
+        for (uint64_t i = 0; i < size; i++)
+            where[i] = choice[i] ? second[i] : first[i];
+    } else {
+        for (uint64_t i = 0; i < size; i++)
+            where[i] = q->block->candidate[choice[i]][i];
+    }
+    return where;
+}
+
+/* Places what is left of the block; when the loads grow out of their width, takes all of it back and places it again. */
+static bool settle(struct play *q, uint64_t placed, uint64_t seen) {
+    seen |= place_block(q, placed);
+    while (seen >> (8 * q->width - 1)) {
+        const uint32_t *where = find_where(q);
+        CHECK(q->width < 8);
+        for (uint32_t i = 0; i < q->block->size; i++) /* exact: an overflowed load wraps back */
+            set_load(q->loads, q->width, where[i], load_of(q->loads, q->width, where[i]) - 1);
+        if (!widen(q))
+            return false;
+        if (q->rule == RULE_COIN)
+            draw_coins(q);
+        seen = place_block(q, 0);
+    }
+    return true;
+}
+
+/* Balls of the block by distance moved. */
+static void tabulate_hops(const struct play *q) {
+    const uint32_t size = q->block->size, *restrict hop = q->block->hop;
+    uint64_t *restrict even = q->hops, *restrict odd = q->hops + HOP_TABLE / 2;
+    if (q->p->sampler.space.diameter >= BINS_EXACT) {
+        for (uint64_t i = 0; i < size; i++)
+            even[bin_of(hop[i])]++;
+        return;
+    }
+    for (uint64_t i = 0; i + 1 < size; i += 2) {
+        even[hop[i]]++;
+        odd[hop[i + 1]]++;
+    }
+    if (size & 1)
+        even[hop[size - 1]]++;
+}
+
+/* Distances the balls of the block moved. */
+static void count_hops(struct play *q) {
+    const struct sampler *s = &q->p->sampler;
+    const uint32_t size = q->block->size;
+    const uint8_t *restrict choice = q->choice;
+    uint32_t *restrict hop = q->block->hop, moved = 0;
     uint64_t cost = 0;
     if (s->candidates == 1 && s->origin_first)
         return;
-    if (s->gives_hop) {
+    if (s->gives_hop)
         for (uint64_t i = 0; i < size; i++)
-            hop[i] = w[i] == u[i] ? 0 : hop[i];
-    } else {
-        block_hops(&s->space, u, w, size, hop);
-    }
+            hop[i] = choice[i] ? hop[i] : 0;
+    else
+        block_hops(&s->space, q->block->origin, find_where(q), size, hop);
     for (uint64_t i = 0; i < size; i++) {
         moved += hop[i] != 0;
         cost += hop[i];
     }
     q->moved += moved;
     q->cost += cost;
-    if (s->space.diameter <= 1)
-        return; /* balls by hop follow from `moved` */
-    uint64_t *restrict even = q->hops, *restrict odd = q->hops + HOP_TABLE / 2;
-    if (s->space.diameter < BINS_EXACT) {
-        for (uint64_t i = 0; i + 1 < size; i += 2) {
-            even[hop[i]]++;
-            odd[hop[i + 1]]++;
-        }
-        if (size & 1)
-            even[hop[size - 1]]++;
-        return;
-    }
-    for (uint32_t i = 0; i < size; i++)
-        even[bin_of(hop[i])]++;
+    if (s->space.diameter > 1) /* else balls by hop follow from `moved` */
+        tabulate_hops(q);
 }
 
 /* How many balls stay at their origin by chance: the policy never looked at it, so each does with probability 1/n. The
@@ -204,7 +325,7 @@ static uint64_t count_stays(const struct play *q) {
 }
 
 /* Bytes are counted by vector code, one sweep over a cache line for each load. */
-static __attribute__((noinline)) void byte_extremes(const uint8_t *restrict load, uint64_t n, uint64_t *low, uint64_t *high) {
+static void byte_extremes(const uint8_t *restrict load, uint64_t n, uint64_t *low, uint64_t *high) {
     uint8_t least = UINT8_MAX, most = 0;
     for (uint64_t i = 0; i < n; i++) {
         least = load[i] < least ? load[i] : least;
@@ -214,7 +335,7 @@ static __attribute__((noinline)) void byte_extremes(const uint8_t *restrict load
     *high = most;
 }
 
-static __attribute__((noinline)) void byte_levels(const uint8_t *restrict load, uint64_t n, uint64_t low, uint64_t levels, uint64_t *level) {
+static void byte_levels(const uint8_t *restrict load, uint64_t n, uint64_t low, uint64_t levels, uint64_t *level) {
     enum { LINE = 64, SWEEP = 64 * LINE };
     const uint64_t whole = n / LINE * LINE;
     for (uint64_t from = 0; from < whole; from += SWEEP) {
@@ -244,7 +365,7 @@ static void wide_extremes(const struct play *q, uint64_t *low, uint64_t *high) {
 }
 
 /* What the loads of a finished replication say. */
-static __attribute__((noinline)) void record(struct play *q, uint64_t index, struct outcome *out) {
+static void record(struct play *q, uint64_t index, struct outcome *out) {
     enum { FEW = 64, SWEEPS_MOST = 16 };
     const uint64_t n = q->p->n;
     uint64_t low, high, few[FEW] = {0};
@@ -272,24 +393,34 @@ static __attribute__((noinline)) void record(struct play *q, uint64_t index, str
     tally[ROW_COST] = (int64_t)q->cost;
 }
 
+/* Makes the next block out of `first`, empty past the last ball. */
+static struct block *next_block(struct play *q, uint64_t first) {
+    struct block *b = q->block == &q->pair[0] ? &q->pair[1] : &q->pair[0];
+    const uint64_t left = first < q->p->m ? q->p->m - first : 0;
+    b->first = first;
+    b->size = left < BLOCK ? (uint32_t)left : BLOCK;
+    return b;
+}
+
 static bool play_one(struct play *q) {
     const struct balls *p = q->p;
     const struct sampler *s = &p->sampler;
-    const bool coins = s->candidates == 2 && s->origin_first && s->ties == TIES_FAIR;
+    uint64_t seen = 0;
     memset(q->loads, 0, p->n * q->width);
     q->moved = q->cost = 0;
-    for (uint64_t first = 0; first < p->m; first += BLOCK) {
-        q->block.first = first;
-        q->block.size = p->m - first < BLOCK ? (uint32_t)(p->m - first) : BLOCK;
-        if (!p->stays)
-            draw_origins(s, q->stream, &q->block);
-        s->policy->draw(s, q->stream, &q->block);
-        if (coins)
+    q->block = next_block(q, 0);
+    draw_placing(q, q->block, 0, draw_alone, &seen);
+    while (q->block->size > 0) {
+        struct block *next = next_block(q, q->block->first + BLOCK);
+        s->policy->choose(s, q->stream, q->block);
+        if (q->rule == RULE_COIN)
             draw_coins(q);
-        if (!settle(q))
+        const uint64_t placed = draw_and_place(q, next, &seen);
+        if (!settle(q, placed, seen))
             return false;
         if (!p->stays)
             count_hops(q);
+        q->block = next;
     }
     if (p->stays)
         q->moved = q->cost = p->m - count_stays(q);
@@ -318,24 +449,38 @@ static void add_hops(struct play *q, uint64_t replications, uint64_t moved, stru
     }
 }
 
+static uint32_t *array(char **at) {
+    uint32_t *a = (uint32_t *)(void *)*at;
+    *at += BLOCK * sizeof *a;
+    return a;
+}
+
 /* Lays the arrays out in the workspace; loads take what is left. */
 static void lay_out(struct play *q, struct workspace work) {
+    const struct sampler *s = &q->p->sampler;
     char *at = work.memory;
-    uint32_t **const arrays[] = {&q->block.origin, &q->block.hop, &q->block.scratch, &q->where};
-    for (unsigned i = 0; i < sizeof arrays / sizeof *arrays; i++, at += BLOCK * sizeof(uint32_t))
-        *arrays[i] = (uint32_t *)(void *)at;
-    for (unsigned c = 0; c < q->p->sampler.candidates; c++, at += BLOCK * sizeof(uint32_t))
-        q->block.candidate[c] = (uint32_t *)(void *)at;
+    q->where = array(&at);
+    q->pair[0].hop = q->pair[1].hop = array(&at);
+    q->pair[0].scratch = q->pair[1].scratch = array(&at);
+    for (unsigned b = 0; b < 2; b++) {
+        q->pair[b].origin = array(&at);
+        for (unsigned j = 0; j < s->draws; j++)
+            q->pair[b].raw[j] = array(&at);
+    }
     q->hops = (uint64_t *)(void *)at;
     at += HOP_TABLE * sizeof *q->hops;
-    q->coin = (uint8_t *)at;
-    at += 2 * BLOCK;
+    q->choice = (uint8_t *)at;
+    at += BLOCK;
     q->loads = at;
     q->room = work.size - (uint64_t)(at - (char *)work.memory);
+    q->rule = s->candidates == 1                            ? RULE_ONE
+              : s->candidates > 2                           ? RULE_MANY
+              : s->origin_first && s->ties == TIES_FAIR ? RULE_COIN
+                                                            : RULE_FIRST;
 }
 
 uint64_t ISA(balls_servers)(const struct balls *p, uint64_t key, struct workspace work, struct outcome *out) {
-    const uint64_t need = servers_bytes(p->n, p->width, p->sampler.candidates);
+    const uint64_t need = servers_bytes(p->n, p->width, p->sampler.draws);
     if (work.size < need)
         return need;
     struct play q = {.p = p, .stream = {.key = key}, .width = p->width};
@@ -345,7 +490,7 @@ uint64_t ISA(balls_servers)(const struct balls *p, uint64_t key, struct workspac
     for (uint64_t r = 0; r < out->count; r++) {
         q.stream.replication = (uint32_t)(out->first + r);
         if (!play_one(&q))
-            return servers_bytes(p->n, 2 * q.width, p->sampler.candidates);
+            return servers_bytes(p->n, 2 * q.width, p->sampler.draws);
         record(&q, r, out);
         moved += q.moved;
     }

@@ -104,9 +104,24 @@ static char *job_text(struct reader *r, const struct job *job, bool with_replica
     return text_end(&t);
 }
 
+/* A short file can describe a job that is too long to be read once it is written out. */
+static void check_readable(struct reader *r, const char *resolved) {
+    const size_t length = strlen(resolved);
+    if (length < TREE_NODES_MAX / 2)
+        return;
+    struct complaints none = {0};
+    struct tree *tree = tree_read("resolved", resolved, length, &none);
+    if (!tree)
+        job_say(r, r->root, "the job has too many values (%zu bytes when written out in full)",
+                length);
+    complaints_free(&none);
+    tree_free(tree);
+}
+
 void job_make_resolved(struct reader *r, struct job *job) {
     job->resolved = job_text(r, job, true);
     job->identity = job_text(r, job, false);
+    check_readable(r, job->resolved);
 }
 
 /* For each entry: the first of the same kind in its list, and whether any of that kind differs from

@@ -23,7 +23,7 @@ struct node {
     uint64_t weight;          /* nodes below and including this one, aliases written out */
 };
 
-enum { TREE_DEPTH_MAX = 32, TREE_NODES_MAX = 100000, TREE_BYTES_MAX = 1 << 20 };
+enum { TREE_DEPTH_MAX = 32, TREE_NODES_MAX = 1000000, TREE_BYTES_MAX = 1 << 23 };
 
 struct tree;
 

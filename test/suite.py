@@ -3,8 +3,8 @@
 
     python3 suite.py BUILD SUITE
 
-A program that uses cmocka counts once for each of its cases, one that ends with "N passed, N failed" as it says, any
-other program once. Skipped programs count for nothing.
+A program that uses cmocka counts once for each of its cases, one that ends with "N passed, N
+failed" as it says, any other program once. Skipped programs count for nothing.
 """
 import json
 import pathlib
@@ -36,8 +36,18 @@ def cases(record: dict) -> tuple[int, int]:
 def main(build: str, suite: str) -> int:
     log = pathlib.Path(build) / "meson-logs" / "testlog.json"
     log.unlink(missing_ok=True)
-    command = ["/usr/bin/meson", "test", "-C", build, "--no-rebuild", "--print-errorlogs", "--suite", suite,
-               "--timeout-multiplier", "4"]
+    command = [
+        "/usr/bin/meson",
+        "test",
+        "-C",
+        build,
+        "--no-rebuild",
+        "--print-errorlogs",
+        "--suite",
+        suite,
+        "--timeout-multiplier",
+        "4",
+    ]
     code = subprocess.run(command, check=False).returncode
     passed = failed = 0
     if log.exists():

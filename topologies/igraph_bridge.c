@@ -107,7 +107,10 @@ struct edges *bridge_hypercube(unsigned dim, struct reason *why) {
 struct edges *bridge_star(uint64_t n, struct reason *why) {
     igraph_t g;
     begin();
-    return finish(igraph_star(&g, (igraph_integer_t)n, IGRAPH_STAR_UNDIRECTED, 0), &g, why);
+    /* igraph 0.10.2 makes a star of one vertex a graph of none. */
+    return finish(n == 1 ? igraph_empty(&g, 1, IGRAPH_UNDIRECTED)
+                         : igraph_star(&g, (igraph_integer_t)n, IGRAPH_STAR_UNDIRECTED, 0),
+                  &g, why);
 }
 
 struct edges *bridge_tree(uint64_t n, uint64_t children, struct reason *why) {

@@ -18,14 +18,16 @@ static bool examine(const struct value *v, const struct space *space, struct sam
         return refuse(why, "%llu distinct choices among %llu servers are impossible", (unsigned long long)v[0].count,
                       (unsigned long long)space->n);
     *f = (struct sampler_facts){
-        .nanoseconds = 1.0 + 1.2 * (double)v[0].count, .candidates = (unsigned)v[0].count, .how = "everybody"};
+        .nanoseconds = 1.0 + 1.2 * (double)v[0].count, .draws = (unsigned)v[0].count, .how = "everybody"};
     return true;
 }
 
 static void prepare(const struct value *v, struct sampler *s) {
     s->d = (uint32_t)v[0].count;
     s->distinct = v[1].real != 0;
-    s->candidates = s->d;
+    s->candidates = s->draws = s->d;
+    for (unsigned j = 0; j < s->d; j++)
+        s->range[j] = s->n - (s->distinct ? j : 0);
     s->blind = s->ties == TIES_FAIR;
 }
 
@@ -46,9 +48,10 @@ static void skip_drawn(struct block *b, unsigned j) {
     }
 }
 
-static void draw(const struct sampler *s, struct stream stream, struct block *b) {
+static void choose(const struct sampler *s, struct stream stream, struct block *b) {
+    (void)stream;
     for (unsigned j = 0; j < s->d; j++)
-        draw_slot(stream, j, b, s->n - (s->distinct ? j : 0), b->candidate[j]);
+        b->candidate[j] = b->raw[j];
     if (s->distinct && s->d >= 2) {
         const uint32_t *restrict first = b->candidate[0];
         uint32_t *restrict second = b->candidate[1];
@@ -73,5 +76,5 @@ const struct policy ISA(policy_choices) = {
     .settles_ties = true,
     .examine = examine,
     .prepare = prepare,
-    .draw = draw,
+    .choose = choose,
     .ranks = ranks};

@@ -15,7 +15,7 @@ static bool examine(const struct value *v, const struct space *space, struct sam
     if (space->transitive)
         ISA(near_examine)(space, 1, false, f);
     else
-        *f = (struct sampler_facts){.nanoseconds = 12, .candidates = 2, .how = "numbered edges"};
+        *f = (struct sampler_facts){.nanoseconds = 12, .draws = 2, .how = "numbered edges"};
     return true;
 }
 
@@ -27,6 +27,11 @@ static void prepare(const struct value *v, struct sampler *s) {
     }
     s->candidates = 2;
     s->origin_first = true;
+    s->draws = 2; /* the edge, its direction */
+    uint64_t edges = s->space.form == FORM_TREE ? s->n - 1u : 0;
+    for (unsigned d = 0; d < s->space.dims; d++)
+        edges += s->space.n / s->space.side[d] * (s->space.side[d] - 1);
+    s->range[0] = (uint32_t)edges;
 }
 
 /* Edges of a bordered box, one dimension after the other: (side - 1) along it for each of the n / side lines. */
@@ -47,26 +52,18 @@ static void lattice_edge(const struct space *s, uint64_t r, uint32_t *a, uint32_
     }
 }
 
-static void draw(const struct sampler *s, struct stream stream, struct block *b) {
+static void choose(const struct sampler *s, struct stream stream, struct block *b) {
     if (s->space.transitive) {
-        ISA(near_draw)(s, stream, b);
+        ISA(near_choose)(s, stream, b);
         return;
     }
-    uint64_t edges = s->space.form == FORM_TREE ? s->n - 1u : 0;
-    for (unsigned d = 0; d < s->space.dims; d++)
-        edges += s->space.n / s->space.side[d] * (s->space.side[d] - 1);
     b->candidate[0] = b->origin;
-    draw_slot(stream, 0, b, (uint32_t)edges, b->scratch);
-    draw_words((struct words){stream, PURPOSE_CANDIDATE, 1}, b->first, b->size, b->hop);
+    b->candidate[1] = b->raw[0];
     for (uint32_t i = 0; i < b->size; i++) {
-        uint32_t ends[2];
-        if (s->space.form == FORM_TREE) {
-            ends[0] = b->scratch[i] + 1;
-            ends[1] = b->scratch[i] / s->space.children;
-        } else {
-            lattice_edge(&s->space, b->scratch[i], &ends[0], &ends[1]);
-        }
-        const uint32_t flip = b->hop[i] >> 31;
+        const uint32_t edge = b->raw[0][i], flip = b->raw[1][i] >> 31;
+        uint32_t ends[2] = {edge + 1, edge / (s->space.form == FORM_TREE ? s->space.children : 1)};
+        if (s->space.form == FORM_LATTICE)
+            lattice_edge(&s->space, edge, &ends[0], &ends[1]);
         b->origin[i] = ends[flip];
         b->candidate[1][i] = ends[1 - flip];
     }
@@ -82,5 +79,5 @@ const struct policy ISA(policy_edge) = {
     .settles_ties = true,
     .examine = examine,
     .prepare = prepare,
-    .draw = draw,
+    .choose = choose,
     .ranks = ranks};

@@ -31,5 +31,5 @@ const struct policy ISA(policy_invsq_pot) = {
     .settles_ties = true,
     .examine = examine,
     .prepare = prepare,
-    .draw = ISA(near_draw),
+    .choose = ISA(near_choose),
     .ranks = ranks};

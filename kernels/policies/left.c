@@ -17,22 +17,28 @@ static bool examine(const struct value *v, const struct space *space, struct sam
         return refuse(why, "%llu groups need at least as many servers, there are %llu", (unsigned long long)v[0].count,
                       (unsigned long long)space->n);
     *f = (struct sampler_facts){
-        .nanoseconds = 1.0 + 1.2 * (double)v[0].count, .candidates = (unsigned)v[0].count, .how = "one of each group"};
+        .nanoseconds = 1.0 + 1.2 * (double)v[0].count, .draws = (unsigned)v[0].count, .how = "one of each group"};
     return true;
+}
+
+static uint32_t group_start(const struct sampler *s, uint32_t g) {
+    return (uint32_t)((uint64_t)g * s->n / s->d);
 }
 
 static void prepare(const struct value *v, struct sampler *s) {
     s->d = (uint32_t)v[0].count;
-    s->candidates = s->d;
+    s->candidates = s->draws = s->d;
     s->blind = true;
+    for (uint32_t g = 0; g < s->d; g++)
+        s->range[g] = group_start(s, g + 1) - group_start(s, g);
 }
 
-static void draw(const struct sampler *s, struct stream stream, struct block *b) {
+static void choose(const struct sampler *s, struct stream stream, struct block *b) {
     const uint32_t size = b->size;
+    (void)stream;
     for (uint32_t g = 0; g < s->d; g++) {
-        const uint32_t from = (uint32_t)((uint64_t)g * s->n / s->d), end = (uint32_t)((g + 1ull) * s->n / s->d);
-        uint32_t *restrict v = b->candidate[g];
-        draw_slot(stream, g, b, end - from, v);
+        const uint32_t from = group_start(s, g);
+        uint32_t *restrict v = b->candidate[g] = b->raw[g];
         for (uint64_t i = 0; i < size; i++)
             v[i] += from;
     }
@@ -43,4 +49,4 @@ const struct policy ISA(policy_left) = {
              1},
     .examine = examine,
     .prepare = prepare,
-    .draw = draw};
+    .choose = choose};

@@ -6,7 +6,7 @@
 static bool examine(const struct value *v, const struct space *space, struct sampler_facts *f, struct reason *why,
                     unsigned *at) {
     (void)v, (void)space, (void)why, (void)at;
-    *f = (struct sampler_facts){.nanoseconds = 1.5, .candidates = 1, .how = "the origin"};
+    *f = (struct sampler_facts){.nanoseconds = 1.5, .draws = 0, .how = "the origin"};
     return true;
 }
 
@@ -16,7 +16,7 @@ static void prepare(const struct value *v, struct sampler *s) {
     s->origin_first = true;
 }
 
-static void draw(const struct sampler *s, struct stream stream, struct block *b) {
+static void choose(const struct sampler *s, struct stream stream, struct block *b) {
     (void)s, (void)stream;
     b->candidate[0] = b->origin;
 }
@@ -30,5 +30,5 @@ const struct policy ISA(policy_one_choice) = {
     .kind = {"one-choice", "the server the job arrives at", "Azar et al., SIAM J. Comput. 29(1), 1999", NULL, 0},
     .examine = examine,
     .prepare = prepare,
-    .draw = draw,
+    .choose = choose,
     .ranks = ranks};

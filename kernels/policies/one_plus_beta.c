@@ -13,25 +13,25 @@ static const struct parameter parameters[] = {
 static bool examine(const struct value *v, const struct space *space, struct sampler_facts *f, struct reason *why,
                     unsigned *at) {
     (void)v, (void)space, (void)why, (void)at;
-    *f = (struct sampler_facts){.nanoseconds = 4, .candidates = 2, .how = "everybody"};
+    *f = (struct sampler_facts){.nanoseconds = 4, .draws = 3, .how = "everybody"};
     return true;
 }
 
 static void prepare(const struct value *v, struct sampler *s) {
     s->beta = probability_bits(v[0].real);
     s->candidates = 2;
+    s->draws = 3;
+    s->range[0] = s->range[1] = s->n;
     s->blind = s->ties == TIES_FAIR;
 }
 
-static void draw(const struct sampler *s, struct stream stream, struct block *b) {
-    uint32_t *restrict first = b->candidate[0], *restrict second = b->candidate[1], *restrict coin = b->scratch;
+static void choose(const struct sampler *s, struct stream stream, struct block *b) {
+    const uint32_t *restrict first = b->candidate[0] = b->raw[0], *restrict coin = b->raw[2];
+    uint32_t *restrict second = b->candidate[1] = b->raw[1];
     uint32_t two[BLOCK];
     const uint32_t high = (uint32_t)(s->beta >> 32), low = (uint32_t)s->beta;
     const uint32_t size = b->size;
     uint32_t open = 0;
-    draw_slot(stream, 0, b, s->n, first);
-    draw_slot(stream, 1, b, s->n, second);
-    draw_words((struct words){stream, PURPOSE_CANDIDATE, 2}, b->first, b->size, coin);
     for (uint64_t i = 0; i < size; i++)
         open |= coin[i] == high;
     for (uint64_t i = 0; open && i < size; i++) /* settle what slot 2 leaves open; 2^64 - 1 stands for beta = 1 */
@@ -58,5 +58,5 @@ const struct policy ISA(policy_one_plus_beta) = {
     .settles_ties = true,
     .examine = examine,
     .prepare = prepare,
-    .draw = draw,
+    .choose = choose,
     .ranks = ranks};

@@ -7,7 +7,7 @@
 static bool examine(const struct value *v, const struct space *space, struct sampler_facts *f, struct reason *why,
                     unsigned *at) {
     (void)v, (void)space, (void)why, (void)at;
-    *f = (struct sampler_facts){.nanoseconds = 3.5, .candidates = 2, .how = "everybody"};
+    *f = (struct sampler_facts){.nanoseconds = 3.5, .draws = 1, .how = "everybody"};
     return true;
 }
 
@@ -15,6 +15,8 @@ static void prepare(const struct value *v, struct sampler *s) {
     (void)v;
     s->candidates = 2;
     s->origin_first = true;
+    s->draws = 1;
+    s->range[0] = s->n > 1 ? s->n - 1 : 1;
 }
 
 static void ranks(const struct value *v, uint64_t n, struct ranks *r) {
@@ -27,5 +29,5 @@ const struct policy ISA(policy_pot) = {
     .settles_ties = true,
     .examine = examine,
     .prepare = prepare,
-    .draw = ISA(near_anybody),
+    .choose = ISA(near_anybody),
     .ranks = ranks};

@@ -33,5 +33,5 @@ const struct policy ISA(policy_unif_pot) = {
     .settles_ties = true,
     .examine = examine,
     .prepare = prepare,
-    .draw = ISA(near_draw),
+    .choose = ISA(near_choose),
     .ranks = ranks};

@@ -55,7 +55,11 @@ def check(name: str, good: bool, seen: object = "") -> None:
 def play(program: str, folder: pathlib.Path, text: str, name: str) -> pathlib.Path:
     job, out = folder / f"{name}.yaml", folder / f"{name}.h5"
     job.write_text(text)
-    subprocess.run([program, "run", str(job), "-o", str(out), "--progress", "none"], check=True, capture_output=True)
+    subprocess.run(
+        [program, "run", str(job), "-o", str(out), "--progress", "none"],
+        check=True,
+        capture_output=True,
+    )
     return out
 
 
@@ -63,30 +67,70 @@ def reader(path: pathlib.Path) -> None:
     """open, frame and rows against what h5py sees."""
     with potluck.open(path) as ds, h5py.File(path) as f:
         check("points", ds.sizes["point"] == POINTS, ds.sizes)
-        check("parameters are coordinates", {"label", "topology", "policy", "k", "balls", "ties"} <= set(ds.coords), set(ds.coords))
-        check("results are not", not {"mean_cost", "tv", "replications", "cost_reduction"} & set(ds.coords))
+        check(
+            "parameters are coordinates",
+            {"label", "topology", "policy", "k", "balls", "ties"} <= set(ds.coords),
+            set(ds.coords),
+        )
+        check(
+            "results are not",
+            not {"mean_cost", "tv", "replications", "cost_reduction"} & set(ds.coords),
+        )
         check("rows are not coordinates", ds["max_load"].dims == ("point", "replication"))
-        check("attributes", ds.attrs["title"] == "Does nearness cost balance?" and ds.attrs["model"] == "balls", ds.attrs.keys())
+        check(
+            "attributes",
+            ds.attrs["title"] == "Does nearness cost balance?" and ds.attrs["model"] == "balls",
+            ds.attrs.keys(),
+        )
         check("the job is in the file", ds.attrs["job"] == JOB)
-        check("units", all("units" in ds[v].attrs and "long_name" in ds[v].attrs for v in ds.data_vars))
+        check(
+            "units",
+            all("units" in ds[v].attrs and "long_name" in ds[v].attrs for v in ds.data_vars),
+        )
         table = potluck.frame(ds)
         check("frame has a row per point", len(table) == POINTS and table.index.name == "point")
-        check("frame: parameters first", list(table.columns[:3]) == ["label", "topology", "policy"], list(table.columns))
+        check(
+            "frame: parameters first",
+            list(table.columns[:3]) == ["label", "topology", "policy"],
+            list(table.columns),
+        )
         check("frame: means", np.array_equal(table["mean_cost"], f["mean_cost"][:]))
-        check("frame: k of unif-pot", list(table.loc[table.policy == "unif-pot", "k"].unique()) == [1, 2, 4])
+        check(
+            "frame: k of unif-pot",
+            list(table.loc[table.policy == "unif-pot", "k"].unique()) == [1, 2, 4],
+        )
         check("frame: no k elsewhere", table.loc[table.policy == "pot", "k"].isna().all())
         check("frame: labels differ", table["label"].is_unique)
         runs = potluck.rows(ds)
         check("rows: all replications", len(runs) == POINTS * 400, len(runs))
-        check("rows: columns", list(runs.columns[:3]) == ["point", "replication", "label"] and "cost" in runs)
+        check(
+            "rows: columns",
+            list(runs.columns[:3]) == ["point", "replication", "label"] and "cost" in runs,
+        )
         means = runs.groupby("point")["max_load"].mean()
         check("rows: their means", np.allclose(means, table["mean_max_load"], rtol=1e-12))
-        check("rows: parameters", (runs.groupby("point")["policy"].first() == table["policy"]).all())
+        check(
+            "rows: parameters", (runs.groupby("point")["policy"].first() == table["policy"]).all()
+        )
         pot = table[table.policy == "pot"]
-        check("the baseline is its own", (pot["tv"] == 0).all() and (pot["cost_reduction"] == 0).all())
+        check(
+            "the baseline is its own", (pot["tv"] == 0).all() and (pot["cost_reduction"] == 0).all()
+        )
         check("bracket", (table["tv_cross"].fillna(0) <= table["tv"] + 1e-12).all())
     check("frame of a path", potluck.frame(path).equals(table))
     check("rows of a path", potluck.rows(str(path)).equals(runs))
+
+
+def other_readers(path: pathlib.Path) -> None:
+    """xarray, h5py, h5dump and ncdump show the same variables of a real result."""
+    here = pathlib.Path(__file__).resolve().parent
+    script = next(p for p in (here / "_readers.py", here / "readers.py") if p.exists())
+    done = subprocess.run(
+        [sys.executable, "-B", str(script), str(path)], capture_output=True, text=True, check=False
+    )
+    check(
+        f"readers of {path.name}", done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    )
 
 
 def figure(path: pathlib.Path) -> None:
@@ -96,26 +140,53 @@ def figure(path: pathlib.Path) -> None:
         panels = [a for a in drawn.axes if a.get_visible()]
         check("a panel per topology and load", len(panels) == PANELS, len(panels))
         titles = [a.get_title() for a in panels]
-        check("panel titles differ and name the size", len(set(titles)) == PANELS and any("7×8" in t for t in titles), titles)
+        check(
+            "panel titles differ and name the size",
+            len(set(titles)) == PANELS and any("7×8" in t for t in titles),
+            titles,
+        )
         for axis, title in zip(panels, titles):
             curves = axis.containers
             check(f"{title}: a curve per policy", len(curves) == 3, len(curves))
-            check(f"{title}: points of a curve", sorted(len(c[0].get_xdata()) for c in curves) == [1, 2, 3])
-            check(f"{title}: cost label with unit", "hops" in axis.get_xlabel() and "%" in axis.get_xlabel())
+            check(
+                f"{title}: points of a curve",
+                sorted(len(c[0].get_xdata()) for c in curves) == [1, 2, 3],
+            )
+            check(
+                f"{title}: cost label with unit",
+                "hops" in axis.get_xlabel() and "%" in axis.get_xlabel(),
+            )
             check(f"{title}: k beside markers", any("k = " in t.get_text() for t in axis.texts))
-            check(f"{title}: one choice", any("one-choice" in str(line.get_label()) for line in axis.lines))
+            check(
+                f"{title}: one choice",
+                any("one-choice" in str(line.get_label()) for line in axis.lines),
+            )
             low, high = axis.get_ylim()
             values = np.concatenate([c[0].get_ydata() for c in curves])
             check(f"{title}: all points in view", (values >= low).all() and (values <= high).all())
         check("vertical label", "total variation" in panels[0].get_ylabel())
-        check("the title is the question", drawn.get_suptitle() == "Does nearness cost balance?"
-              if hasattr(drawn, "get_suptitle") else drawn._suptitle.get_text() == "Does nearness cost balance?")
+        check(
+            "the title is the question",
+            drawn.get_suptitle() == "Does nearness cost balance?"
+            if hasattr(drawn, "get_suptitle")
+            else drawn._suptitle.get_text() == "Does nearness cost balance?",
+        )
         drawn.canvas.draw()
         legend = drawn.legends[0].get_window_extent()
-        check("the legend covers no panel", not any(legend.overlaps(a.get_window_extent()) for a in panels))
+        check(
+            "the legend covers no panel",
+            not any(legend.overlaps(a.get_window_extent()) for a in panels),
+        )
         names = [t.get_text() for t in drawn.legends[0].get_texts()]
-        check("the legend names each policy once", len(names) == len(set(names)) and
-              all(any(p in n for n in names) for p in ("unif-pot", "invsq-pot", "choices", "noise floor")), names)
+        check(
+            "the legend names each policy once",
+            len(names) == len(set(names))
+            and all(
+                any(p in n for n in names)
+                for p in ("unif-pot", "invsq-pot", "choices", "noise floor")
+            ),
+            names,
+        )
         plt.close(drawn)
 
 
@@ -133,7 +204,9 @@ def command_line(path: pathlib.Path, means: pathlib.Path, folder: pathlib.Path) 
     script = str(ROOT / "analysis" / "potluck.py")
 
     def run(*arguments: str) -> subprocess.CompletedProcess:
-        return subprocess.run([sys.executable, "-B", script, *arguments], capture_output=True, text=True, check=False)
+        return subprocess.run(
+            [sys.executable, "-B", script, *arguments], capture_output=True, text=True, check=False
+        )
 
     done = run("tradeoff", str(path), str(folder / "a.png"))
     check("tradeoff", done.returncode == 0 and not done.stderr, done.stderr)
@@ -141,7 +214,11 @@ def command_line(path: pathlib.Path, means: pathlib.Path, folder: pathlib.Path) 
     check("tradeoff of means", run("tradeoff", str(means), str(folder / "b.png")).returncode == 0)
     picture("b.png", folder / "b.png")
     missing = run("tradeoff", str(folder / "none.h5"), str(folder / "c.png"))
-    check("a missing file is one sentence", missing.returncode == 1 and len(missing.stderr.splitlines()) == 1, missing.stderr)
+    check(
+        "a missing file is one sentence",
+        missing.returncode == 1 and len(missing.stderr.splitlines()) == 1,
+        missing.stderr,
+    )
     check("no arguments", run().returncode == 2)
     try:
         potluck.rows(means)
@@ -154,20 +231,43 @@ def command_line(path: pathlib.Path, means: pathlib.Path, folder: pathlib.Path) 
 def quickstart(folder: pathlib.Path) -> None:
     """jobs/quickstart.sh from another folder, twice."""
     for turn in ("first", "second"):
-        done = subprocess.run(["bash", str(ROOT / "jobs" / "quickstart.sh")], cwd=folder, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            ["bash", str(ROOT / "jobs" / "quickstart.sh")],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         check(f"quickstart, {turn} call", done.returncode == 0, done.stderr[-2000:])
-        check(f"quickstart, {turn} call: the table", "invsq-pot" in done.stdout and "torus" in done.stdout, done.stdout[:500])
+        check(
+            f"quickstart, {turn} call: the table",
+            "invsq-pot" in done.stdout and "torus" in done.stdout,
+            done.stdout[:500],
+        )
     picture("quickstart.png", folder / "quickstart.png")
     table = potluck.frame(folder / "quickstart.h5")
     near = table[table["policy"].isin(["unif-pot", "invsq-pot"])]
-    check("quickstart: curves of two policies on two topologies", len(near.groupby(["topology", "policy"])) == 4)
+    check(
+        "quickstart: curves of two policies on two topologies",
+        len(near.groupby(["topology", "policy"])) == 4,
+    )
     check("quickstart: near is cheap", (near["cost_reduction"] > 0.2).all())
     above = near[near["k"] <= 5]
-    check("quickstart: differences stand out of the noise", (above["tv"] > 3 * above["tv_floor"]).all(), above[["tv", "tv_floor"]])
+    check(
+        "quickstart: differences stand out of the noise",
+        (above["tv"] > 3 * above["tv_floor"]).all(),
+        above[["tv", "tv_floor"]],
+    )
     for (topology, policy), curve in near.groupby(["topology", "policy"]):
         seen = curve.sort_values("k")
-        check(f"quickstart: {topology} {policy}: farther is dearer", seen["mean_cost"].is_monotonic_increasing)
-        check(f"quickstart: {topology} {policy}: farther is better balanced", seen["tv"].iloc[0] > seen["tv"].iloc[-1])
+        check(
+            f"quickstart: {topology} {policy}: farther is dearer",
+            seen["mean_cost"].is_monotonic_increasing,
+        )
+        check(
+            f"quickstart: {topology} {policy}: farther is better balanced",
+            seen["tv"].iloc[0] > seen["tv"].iloc[-1],
+        )
 
 
 def main() -> int:
@@ -177,6 +277,8 @@ def main() -> int:
         path = play(program, folder, JOB, "rows")
         means = play(program, folder, JOB + "keep: means\n", "means")
         reader(path)
+        other_readers(path)
+        other_readers(means)
         figure(path)
         command_line(path, means, folder)
         quickstart(folder)

@@ -191,7 +191,7 @@ BYTES = [
     (b"replications: 9\ntitle: a\x07\n", [(2, 9, "control character")]),
     (b"\xff\xfer\0e\0p\0", [(1, 1, "not UTF-8")]),
     (b"\x89HDF\r\n\x1a\n", [(1, 1, "this is an HDF5 file")]),
-    (b"a: " + b" " * (1 << 20) + b"1\n", [(1, 1, "larger than")]),
+    (b"a: " + b" " * (1 << 23) + b"1\n", [(1, 1, "larger than")]),
     (b"a: 1\rb: [\r", [(3, 1, "expected")]),
 ]
 

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""theory.py against the reference records, and against itself by other roads. Exact: no randomness but where said."""
+"""theory.py against the reference records, and against itself by other roads. Exact: no randomness
+but where said.
+"""
 import itertools
 import json
 import math
@@ -14,8 +16,14 @@ sys.path.insert(0, str(HERE.parents[1] / "analysis"))
 sys.dont_write_bytecode = True
 import theory  # noqa: E402
 
-SMALL_RULES = {"one": ("one", 1), "d2rep": ("replacement", 2), "d2dist": ("distinct", 2), "d3rep": ("replacement", 3),
-               "d3dist": ("distinct", 3), "left2": ("left", 2)}
+SMALL_RULES = {
+    "one": ("one", 1),
+    "d2rep": ("replacement", 2),
+    "d2dist": ("distinct", 2),
+    "d3rep": ("replacement", 3),
+    "d3dist": ("distinct", 3),
+    "left2": ("left", 2),
+}
 GRAPHS = {"ring": "ring", "path": "line", "star": "star", "K": "complete"}
 passed = failed = 0
 
@@ -47,9 +55,15 @@ def of_law(law: theory.LoadLaw, record: dict):
     """The quantity of a record of static.small or static.graph."""
     support = record["parameters"].get("support")
     quantity = record["id"].split(".")[-1]
-    return {"maxload_pmf": lambda: padded(law.max_pmf(), support), "minload_pmf": lambda: padded(law.min_pmf(), support),
-            "hist": lambda: padded(law.bins_with(max(support)), support), "emax": law.max_mean,
-            "gap": law.spread_mean, "var": law.variance_mean, "node_means": law.bin_means}[quantity]()
+    return {
+        "maxload_pmf": lambda: padded(law.max_pmf(), support),
+        "minload_pmf": lambda: padded(law.min_pmf(), support),
+        "hist": lambda: padded(law.bins_with(max(support)), support),
+        "emax": law.max_mean,
+        "gap": law.spread_mean,
+        "var": law.variance_mean,
+        "node_means": law.bin_means,
+    }[quantity]()
 
 
 def small(record: dict):
@@ -62,7 +76,9 @@ def graph(record: dict):
     p = record["parameters"]
     policy = {"vertex": "unif-pot", "invsq": "invsq-pot", "edge": "edge"}[p["law"]]
     pairs = theory.pair_law(graph_distances(p["graph"]), policy, p["khop"])
-    return of_law(theory.labelled_chain(p["m"], pairs, {"random": "fair", "home": "origin"}[p["tie"]]), record)
+    return of_law(
+        theory.labelled_chain(p["m"], pairs, {"random": "fair", "home": "origin"}[p["tie"]]), record
+    )
 
 
 def max_load(record: dict):
@@ -94,26 +110,33 @@ def fluid(record: dict):
 def neighbourhood(record: dict):
     p = record["parameters"]
     k = p["k"]
-    shell = theory.shells("ring", n=2 * k + 1) if p["graph"].startswith("ring") else \
-        theory.shells("torus", sides=[2 * k + 1, 2 * k + 2])
+    shell = (
+        theory.shells("ring", n=2 * k + 1)
+        if p["graph"].startswith("ring")
+        else theory.shells("torus", sides=[2 * k + 1, 2 * k + 2])
+    )
     policy = "invsq-pot" if ".invsq." in record["id"] else "unif-pot"
     return theory.hop_law(shell, policy, k)[p["support"]]
 
 
 def data_set() -> np.ndarray:
-    """The series of the stats.dataset records: a transient and an autoregression driven by Park and Miller's generator."""
+    """The series of the stats.dataset records: a transient and an autoregression driven by Park and
+    Miller's generator.
+    """
     state, z, out = 12345, 0.0, []
     for i in range(400):
-        state = 16807 * state % (2 ** 31 - 1)
-        z = 0.8 * z + state / (2 ** 31 - 1) - 0.5
-        out.append(10 + z - 6 * 0.97 ** i)
+        state = 16807 * state % (2**31 - 1)
+        z = 0.8 * z + state / (2**31 - 1) - 0.5
+        out.append(10 + z - 6 * 0.97**i)
     return np.array(out)
 
 
 def statistics(record: dict):
     kind, quantity = record["id"].split(".")[1:3]
     if kind == "t":
-        return stats.t.ppf(0.5 + np.array(record["parameters"]["support"]) / 2, record["parameters"]["df"])
+        return stats.t.ppf(
+            0.5 + np.array(record["parameters"]["support"]) / 2, record["parameters"]["df"]
+        )
     if kind == "z":
         return stats.norm.ppf(0.5 + record["parameters"]["confidence"] / 2)
     x = data_set()
@@ -123,24 +146,36 @@ def statistics(record: dict):
     if quantity == "lag1":
         return (y[1:] @ y[:-1]) / (y @ y)
     batch = x.reshape(-1, 5).mean(axis=1)
-    return min(((batch[i:] - batch[i:].mean()) ** 2).sum() / (len(batch) - i) ** 2 for i in range(len(batch) // 2))
+    return min(
+        ((batch[i:] - batch[i:].mean()) ** 2).sum() / (len(batch) - i) ** 2
+        for i in range(len(batch) // 2)
+    )
 
 
 def coverage(record: dict) -> None:
-    """stats.fixed: coverage of the 95 % t interval, simulated on both sides; 5 joint standard errors."""
+    """stats.fixed: coverage of the 95 % t interval, simulated on both sides; 5 joint standard
+    errors.
+    """
     p, trials = record["parameters"], 40000
     y = np.random.default_rng(20261129).gamma(p["k"], size=(trials, p["R"]))
     half = stats.t.ppf(0.975, p["R"] - 1) * y.std(axis=1, ddof=1) / math.sqrt(p["R"])
     got = float(np.mean(np.abs(y.mean(axis=1) - p["k"]) <= half))
-    check(record["id"], got, record["value"], 5 * math.hypot(record["se"], math.sqrt(got * (1 - got) / trials)))
+    check(
+        record["id"],
+        got,
+        record["value"],
+        5 * math.hypot(record["se"], math.sqrt(got * (1 - got) / trials)),
+    )
 
 
 def by_other_roads() -> None:
     """Identities between functions of theory.py that share no code."""
     # Every sequence of choices, one by one.
     n, m = 3, 4
-    for rule, pairs in (("replacement", list(itertools.product(range(n), repeat=2))),
-                        ("distinct", list(itertools.permutations(range(n), 2)))):
+    for rule, pairs in (
+        ("replacement", list(itertools.product(range(n), repeat=2))),
+        ("distinct", list(itertools.permutations(range(n), 2))),
+    ):
         pmf = np.zeros(m + 1)
         for sequence in itertools.product(pairs, repeat=m):
             load = [0] * n
@@ -148,14 +183,28 @@ def by_other_roads() -> None:
                 load[a if load[a] <= load[b] else b] += 1
             pmf[max(load)] += len(pairs) ** -m
         law = theory.sorted_chain(n, m, rule, 2).max_pmf()
-        check(f"brute force {rule}", pmf[:len(law)], law, 1e-12)
+        check(f"brute force {rule}", pmf[: len(law)], law, 1e-12)
     # On the complete graph the labelled chain is the sorted one.
     for n, m in ((4, 6), (5, 8), (6, 6)):
-        labelled = theory.labelled_chain(m, theory.pair_law(theory.distances("complete", n=n), "pot"))
-        check(f"labelled = sorted, n {n} m {m}", labelled.max_pmf(), theory.sorted_chain(n, m, "distinct").max_pmf(), 1e-12)
-    # Pot moves E[dist]/2 on every connected graph, and neighbourhood policies do on transitive ones.
-    for kind, size in (("star", {"n": 6}), ("line", {"n": 5}), ("tree", {"n": 6, "children": 2}),
-                       ("grid", {"sides": "2x3"}), ("ring", {"n": 6}), ("torus", {"sides": "2x3"})):
+        labelled = theory.labelled_chain(
+            m, theory.pair_law(theory.distances("complete", n=n), "pot")
+        )
+        check(
+            f"labelled = sorted, n {n} m {m}",
+            labelled.max_pmf(),
+            theory.sorted_chain(n, m, "distinct").max_pmf(),
+            1e-12,
+        )
+    # Pot moves E[dist]/2 on every connected graph, and neighbourhood policies do on transitive
+    # ones.
+    for kind, size in (
+        ("star", {"n": 6}),
+        ("line", {"n": 5}),
+        ("tree", {"n": 6, "children": 2}),
+        ("grid", {"sides": "2x3"}),
+        ("ring", {"n": 6}),
+        ("torus", {"sides": "2x3"}),
+    ):
         d = theory.distances(kind, **size)
         cost = theory.labelled_chain(7, theory.pair_law(d, "pot"), "fair", d).cost
         check(f"cost of pot, {kind}", cost, theory.pair_cost(theory.pot_hop_law(d)), 1e-12)
@@ -163,22 +212,53 @@ def by_other_roads() -> None:
             check(f"mean distance, {kind}", theory.mean_distance(kind, **size), 2 * cost, 1e-12)
     for kind, size in (("ring", {"n": 7}), ("torus", {"sides": "2x4"}), ("hypercube", {"dim": 3})):
         d, shell = theory.distances(kind, **size), theory.shells(kind, **size)
-        for policy, k, own in (("unif-pot", 1, False), ("unif-pot", 2, True), ("invsq-pot", 2, False), ("unif-pot", 9, False)):
+        for policy, k, own in (
+            ("unif-pot", 1, False),
+            ("unif-pot", 2, True),
+            ("invsq-pot", 2, False),
+            ("unif-pot", 9, False),
+        ):
             cost = theory.labelled_chain(6, theory.pair_law(d, policy, k, own), "fair", d).cost
-            check(f"cost of {policy}, {kind}", cost, theory.pair_cost(theory.hop_law(shell, policy, k, own)), 1e-12)
+            check(
+                f"cost of {policy}, {kind}",
+                cost,
+                theory.pair_cost(theory.hop_law(shell, policy, k, own)),
+                1e-12,
+            )
     # Shells by residues and by the matrix of distances.
-    for kind, size in (("ring", {"n": 9}), ("ring", {"n": 10}), ("torus", {"sides": "3x4x5"}), ("torus", {"sides": "1x2x7"}),
-                       ("hypercube", {"dim": 5}), ("complete", {"n": 6})):
+    for kind, size in (
+        ("ring", {"n": 9}),
+        ("ring", {"n": 10}),
+        ("torus", {"sides": "3x4x5"}),
+        ("torus", {"sides": "1x2x7"}),
+        ("hypercube", {"dim": 5}),
+        ("complete", {"n": 6}),
+    ):
         d = theory.distances(kind, **size)
         for u in (0, len(d) - 1):
-            check(f"shells of {kind} {size}", np.bincount(d[u].astype(int)), theory.shells(kind, **size), 0)
+            check(
+                f"shells of {kind} {size}",
+                np.bincount(d[u].astype(int)),
+                theory.shells(kind, **size),
+                0,
+            )
     # Closed forms of the cost for a ring with k < n/2, a torus with k < L/2 and a hypercube.
-    harmonic = [sum(1 / j ** e for j in range(1, 8)) for e in (1, 2)]
+    harmonic = [sum(1 / j**e for j in range(1, 8)) for e in (1, 2)]
     ring, torus = theory.shells("ring", n=1000), theory.shells("torus", sides="100x100")
     check("ring unif-pot", theory.pair_cost(theory.hop_law(ring, "unif-pot", 7)), 8 / 4, 1e-12)
-    check("ring invsq-pot", theory.pair_cost(theory.hop_law(ring, "invsq-pot", 7)), harmonic[0] / (2 * harmonic[1]), 1e-12)
+    check(
+        "ring invsq-pot",
+        theory.pair_cost(theory.hop_law(ring, "invsq-pot", 7)),
+        harmonic[0] / (2 * harmonic[1]),
+        1e-12,
+    )
     check("torus unif-pot", theory.pair_cost(theory.hop_law(torus, "unif-pot", 7)), 15 / 6, 1e-12)
-    check("torus invsq-pot", theory.pair_cost(theory.hop_law(torus, "invsq-pot", 7)), 7 / (2 * harmonic[0]), 1e-12)
+    check(
+        "torus invsq-pot",
+        theory.pair_cost(theory.hop_law(torus, "invsq-pot", 7)),
+        7 / (2 * harmonic[0]),
+        1e-12,
+    )
     check("torus pot", theory.pair_cost(theory.hop_law(torus, "pot")), 25 * 1e4 / (1e4 - 1), 1e-10)
     check("ring pot", theory.pair_cost(theory.hop_law(ring, "pot")), 1e6 / (8 * 999), 1e-10)
     # Counts of bins and the sorted chain.
@@ -186,11 +266,18 @@ def by_other_roads() -> None:
         law = theory.sorted_chain(n, m, "distinct" if distinct else "replacement", d)
         below = np.cumsum(law.max_pmf())
         check("cdf at 2", theory.choices_max_cdf(n, m, d, 2, distinct), below[2], 1e-12)
-        check("cdf at 3", theory.choices_max_cdf(n, m, d, 3, distinct), below[min(3, len(below) - 1)], 1e-12)
+        check(
+            "cdf at 3",
+            theory.choices_max_cdf(n, m, d, 3, distinct),
+            below[min(3, len(below) - 1)],
+            1e-12,
+        )
     for n, m in ((5, 8), (8, 16)):
         pmf = theory.sorted_chain(n, m, "one").max_pmf()
         check("one choice, max", theory.one_choice_max_pmf(n, m, m), pmf, 1e-11)
-    check("full bins", theory.one_choice_max_cdf(3, 6, 2), math.factorial(6) / 2 ** 3 / 3 ** 6, 1e-13)
+    check(
+        "full bins", theory.one_choice_max_cdf(3, 6, 2), math.factorial(6) / 2**3 / 3**6, 1e-13
+    )
     # Fluid limits meet where they must.
     tail = stats.poisson.sf(np.arange(-1, 8), 1.5)
     check("fluid, one choice", theory.fluid_choices(1, 1.5, 8), tail, 1e-9)
@@ -202,15 +289,24 @@ def by_other_roads() -> None:
 
 
 def main() -> int:
-    roads = {"static.small": small, "static.graph": graph, "static.maxload": max_load, "static.fluid": fluid,
-             "nbhd": neighbourhood, "stats.t": statistics, "stats.z": statistics, "stats.dataset": statistics}
+    roads = {
+        "static.small": small,
+        "static.graph": graph,
+        "static.maxload": max_load,
+        "static.fluid": fluid,
+        "nbhd": neighbourhood,
+        "stats.t": statistics,
+        "stats.z": statistics,
+        "stats.dataset": statistics,
+    }
     for record in json.loads((HERE / "oracles.json").read_text()):
         if record["id"].startswith("stats.fixed"):
             coverage(record)
             continue
         for start, road in roads.items():
             if record["id"].startswith(start + "."):
-                # An approximation's tolerance is its distance from the truth; its formula is known to all digits given.
+                # An approximation's tolerance is its distance from the truth; its formula is known
+                # to all digits given.
                 tolerance = 1e-5 if record["kind"] == "approximation" else record["abs_tol"]
                 check(record["id"], road(record), record["value"], tolerance)
     by_other_roads()

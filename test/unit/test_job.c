@@ -491,14 +491,20 @@ static void test_stopping_rules(void **state) {
     }
 }
 
-static void test_limits(void **state) {
-    (void)state;
+/* "1, 2, ..., n". */
+static char *numbers(unsigned n) {
     char *list = duplicate_text("1");
-    for (unsigned i = 2; i <= 400; i++) {
+    for (unsigned i = 2; i <= n; i++) {
         char *more = format_text("%s, %u", list, i);
         free(list);
         list = more;
     }
+    return list;
+}
+
+static void test_limits(void **state) {
+    (void)state;
+    char *list = numbers(400);
     char *text = format_text("replications: 1\nplace: {row: {n: [%s]}}\nthings: [%s]\nrule: pair\n",
                              list, list);
     refused_with(text, "more than 100000 points");
@@ -511,15 +517,30 @@ static void test_limits(void **state) {
     assert_true(c.count <= 200);
     complaints_free(&c);
     free(text);
-    free(list);
     refused_with("a: [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[]]]]", "nested more than 32 deep");
     refused_with("a: &a [1,1,1,1,1,1,1,1]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c "
                  "[*b,*b,*b,*b,*b,*b,*b,*b]\n"
                  "d: &d [*c,*c,*c,*c,*c,*c,*c,*c]\ne: &e [*d,*d,*d,*d,*d,*d,*d,*d]\nf: "
-                 "[*e,*e,*e,*e,*e,*e,*e,*e]\n",
+                 "&f [*e,*e,*e,*e,*e,*e,*e,*e]\ng: [*f,*f,*f,*f,*f,*f,*f,*f]\n",
                  "aliases written out");
-    char *large = allocate((1 << 20) + 2, 1);
-    memset(large, ' ', (1 << 20) + 1);
+    free(list);
+    list = numbers(300);
+    char *rates = numbers(160);
+    text = format_text("replications: 1\nplace: {row: {n: 300}}\nrule: {near: {k: [%s], self: "
+                       "[excluded, included]}}\n"
+                       "rate: [%s]\n",
+                       list, rates);
+    free(rates);
+    struct job *job = read_text(text); /* all that can be read can be read again */
+    struct job *again = read_text(job->resolved);
+    assert_int_equal(job->n_points, 2 * 300 * 160);
+    assert_string_equal(again->resolved, job->resolved);
+    job_free(again);
+    job_free(job);
+    free(text);
+    free(list);
+    char *large = allocate((1 << 23) + 2, 1);
+    memset(large, ' ', (1 << 23) + 1);
     refused_with(large, "larger than");
     free(large);
 }
