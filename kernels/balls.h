@@ -18,7 +18,7 @@ enum { HOP_TABLE = 2 * (BINS_EXACT + 64 * BINS_PER_DOUBLING) };
 
 /* Workspace of method servers: loads, the arrays of a block, ties, hops. */
 static inline uint64_t servers_bytes(uint64_t n, unsigned width, unsigned draws) {
-    return (n * width + 127) / 64 * 64 + (3 + 2 * (1 + (uint64_t)draws)) * BLOCK * sizeof(uint32_t) + BLOCK +
+    return (n * width + 127) / 64 * 64 + (3 + 2 * (1 + (uint64_t)draws)) * BLOCK * sizeof(uint32_t) + BLOCK / 4 +
            HOP_TABLE * sizeof(uint64_t);
 }
 

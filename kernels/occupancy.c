@@ -85,7 +85,7 @@ static void largest_of(const struct group *g, const uint32_t *restrict w, uint32
         for (unsigned e = 0; e < c && ranks->distinct; e++)
             for (unsigned l = 0; l < SIDE; l++) {
                 const uint32_t a = w[e * SIDE + l], b = y[l];
-                open[l] |= (a > b ? a - b : b - a) <= near;
+                open[l] |= (a > b ? a - b : b - a) <= near + 1; /* a rank may begin low in its first word */
             }
     }
 }

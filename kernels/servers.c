@@ -4,7 +4,7 @@
  * the policy makes candidates of them; placement is sequential and free of branches; costs are vector code again. While
  * a block is placed, the words of the next one are drawn between its balls: vector units and scalar ones then work at
  * the same time. Loads are small integers: the caches hold more of them, and clearing is cheap. When a load reaches half
- * of what its width holds, the block is taken back, the loads widened, and the block placed again.
+ * of what its width holds, the replication is played again with wider loads.
  *
  * Ties: among i.i.d. candidates the first drawn wins, which is fair; between origin and candidate 1 of an origin_first
  * policy bit i % 32 of TIE word i / 32 settles fair ties of ball i (1: candidate 1 wins); TIES_ORIGIN: the origin wins. */
@@ -23,8 +23,9 @@ struct play {
     enum rule rule;
     struct block pair[2]; /* the block being placed and the one being drawn take turns */
     struct block *block;  /* being placed */
-    uint8_t *choice;      /* [BLOCK]: before placement 1 if a tie goes to candidate 1, after it the candidate taken */
-    uint32_t *where;      /* [BLOCK]: the server each ball went to, where costs ask for it */
+    uint32_t *coin;       /* [BLOCK / 32]: bit i % 32 of word i / 32: a tie of ball i goes to candidate 1 */
+    uint32_t *taken;      /* [BLOCK / 32]: likewise, ball i went to candidate 1 */
+    uint32_t *where;      /* [BLOCK]: the server each ball went to */
     uint64_t *hops;       /* [HOP_TABLE] */
     void *loads;
     uint64_t room;        /* bytes for loads */
@@ -61,72 +62,87 @@ static inline __attribute__((always_inline)) void set_load(void *loads, unsigned
     }
 }
 
-/* What placement needs, in as few pointers as possible: candidate 1 of a ball lies BLOCK words after candidate 0. */
+/* What placement needs, in as few registers as possible: candidate 1 of a ball lies BLOCK words after candidate 0. */
 struct placer {
-    void *loads;
+    void *restrict loads;
     const uint32_t *first;
-    uint8_t *choice;
-    uint64_t seen; /* bitwise or of all new loads */
-    const struct block *block;
-    unsigned candidates;
+    uint32_t coin, taken; /* bits of the balls at hand */
+    uint64_t seen;        /* bitwise or of all new loads */
 };
 
-/* Places ball i. `width` and `rule` are constants at every call. */
+/* Places ball i, whose bits are number `bit`. `width`, `rule` and `keep` (what became of the ball is asked for) are
+ * constants at every call. */
 static inline __attribute__((always_inline)) void place(struct placer *p, const unsigned width, const enum rule rule,
-                                                        uint64_t i) {
-    uint32_t to = p->first[i], taken = 0;
-    uint64_t load = load_of(p->loads, width, to);
-    if (rule == RULE_FIRST || rule == RULE_COIN) {
+                                                        const bool keep, uint64_t i, unsigned bit) {
+    uint32_t to = p->first[i];
+    if (rule != RULE_ONE) {
         const uint32_t other = p->first[i + BLOCK];
-        const uint64_t rival = load_of(p->loads, width, other);
-        taken = rival < load + (rule == RULE_COIN ? p->choice[i] : 0u);
-        to ^= (to ^ other) & -taken;
-        load = rival < load ? rival : load;
+        const uint64_t load = load_of(p->loads, width, to), rival = load_of(p->loads, width, other);
+        const uint32_t turn = rival < load + (rule == RULE_COIN ? p->coin >> bit & 1 : 0);
+        to ^= (to ^ other) & -turn;
+        if (keep)
+            p->taken |= turn << bit;
     }
-    for (unsigned c = 1; rule == RULE_MANY && c < p->candidates; c++) {
-        const uint32_t other = p->block->candidate[c][i];
-        const uint64_t rival = load_of(p->loads, width, other);
-        to = rival < load ? other : to;
-        taken = rival < load ? c : taken;
-        load = rival < load ? rival : load;
-    }
-    load++;
-    set_load(p->loads, width, to, load);
-    if (rule != RULE_ONE)
-        p->choice[i] = (uint8_t)taken;
-    p->seen |= load;
+    const uint64_t grown = load_of(p->loads, width, to) + 1;
+    set_load(p->loads, width, to, grown);
+    p->seen |= grown;
 }
 
-static struct placer placer_of(const struct play *q) {
-    const struct block *b = q->block;
-    CHECK(q->p->sampler.candidates != 2 || b->candidate[1] == b->candidate[0] + BLOCK);
-    return (struct placer){q->loads, b->candidate[0], q->choice, 0, b, q->p->sampler.candidates};
-}
-
-static inline __attribute__((always_inline)) uint64_t place_all(const struct play *q, const unsigned width,
-                                                                const enum rule rule, uint64_t from) {
-    struct placer p = placer_of(q);
-    for (uint64_t i = from, size = q->block->size; i < size; i++)
-        place(&p, width, rule, i);
+/* Balls from .. size-1 of the block in order. */
+static inline __attribute__((always_inline)) uint64_t place_rest(const struct play *q, const unsigned width,
+                                                                 const enum rule rule, uint32_t from) {
+    struct placer p = {.loads = q->loads, .first = q->block->candidate[0]};
+    const uint32_t size = q->block->size;
+    for (uint32_t i = from; i < size; i += 32) {
+        const uint32_t end = size - i < 32 ? size - i : 32;
+        p.coin = q->coin[i / 32];
+        p.taken = 0;
+        for (uint32_t bit = 0; bit < end; bit++)
+            place(&p, width, rule, true, i + bit, bit);
+        q->taken[i / 32] = p.taken;
+    }
     return p.seen;
 }
 
+/* More than two candidates: the first of the least loaded. */
+static inline __attribute__((always_inline)) uint64_t place_many(const struct play *q, const unsigned width) {
+    const struct block *b = q->block;
+    const unsigned candidates = q->p->sampler.candidates;
+    void *restrict loads = q->loads;
+    uint64_t seen = 0;
+    for (uint64_t i = 0, size = b->size; i < size; i++) {
+        uint32_t to = b->candidate[0][i];
+        uint64_t load = load_of(loads, width, to);
+        for (unsigned c = 1; c < candidates; c++) {
+            const uint32_t other = b->candidate[c][i];
+            const uint64_t rival = load_of(loads, width, other);
+            to = rival < load ? other : to;
+            load = rival < load ? rival : load;
+        }
+        set_load(loads, width, to, ++load);
+        q->where[i] = to;
+        seen |= load;
+    }
+    return seen;
+}
+
 static inline __attribute__((always_inline)) uint64_t place_rule(const struct play *q, const unsigned width,
-                                                                 uint64_t from) {
+                                                                 uint32_t from) {
     switch (q->rule) {
     case RULE_ONE:
-        return place_all(q, width, RULE_ONE, from);
+        return place_rest(q, width, RULE_ONE, from);
     case RULE_FIRST:
-        return place_all(q, width, RULE_FIRST, from);
+        return place_rest(q, width, RULE_FIRST, from);
     case RULE_COIN:
-        return place_all(q, width, RULE_COIN, from);
+        return place_rest(q, width, RULE_COIN, from);
     default:
-        return place_all(q, width, RULE_MANY, from);
+        return place_many(q, width);
     }
 }
 
 /* Places the balls of the block from number `from` on; returns the bitwise or of their new loads. */
-static uint64_t place_block(const struct play *q, uint64_t from) {
+static uint64_t place_block(const struct play *q, uint32_t from) {
+    CHECK(q->p->sampler.candidates != 2 || q->block->candidate[1] == q->block->candidate[0] + BLOCK);
     switch (q->width) {
     case 1:
         return place_rule(q, 1, from);
@@ -140,32 +156,32 @@ static uint64_t place_block(const struct play *q, uint64_t from) {
 }
 
 /* Balls placed beside one chunk of words. */
-enum { BESIDE_ONE = 64, BESIDE_TWO = 32 };
+enum { BESIDE = 32 };
 
-static inline __attribute__((always_inline)) void place_few(struct placer *p, const enum rule rule, const unsigned few,
+static inline __attribute__((always_inline)) void place_few(struct placer *p, const enum rule rule, const bool keep,
                                                             unsigned step) {
-    for (unsigned j = 0; j < few; j++)
-        place(p, 1, rule, step * few + j);
+    for (unsigned j = step * (BESIDE / DRAW_STEPS), end = j + BESIDE / DRAW_STEPS; j < end; j++)
+        place(p, 1, rule, keep, j, j);
 }
 static inline __attribute__((always_inline)) void beside_one(void *context, unsigned step) {
-    place_few(context, RULE_ONE, BESIDE_ONE / DRAW_STEPS, step);
+    place_few(context, RULE_ONE, false, step);
+}
+static inline __attribute__((always_inline)) void beside_blind(void *context, unsigned step) {
+    place_few(context, RULE_FIRST, false, step);
 }
 static inline __attribute__((always_inline)) void beside_first(void *context, unsigned step) {
-    place_few(context, RULE_FIRST, BESIDE_TWO / DRAW_STEPS, step);
+    place_few(context, RULE_FIRST, true, step);
 }
 static inline __attribute__((always_inline)) void beside_coin(void *context, unsigned step) {
-    place_few(context, RULE_COIN, BESIDE_TWO / DRAW_STEPS, step);
+    place_few(context, RULE_COIN, true, step);
 }
 
-/* Draws everything for block b, chunk after chunk; beside each chunk `few` balls of the present block are placed as long
- * as there are so many. Returns how many were placed; *seen is the bitwise or of their new loads. */
-static inline __attribute__((always_inline)) uint64_t draw_placing(struct play *q, struct block *b, uint32_t few,
+/* Draws everything for block b, chunk after chunk; beside each chunk BESIDE of the first `balls` balls of the present
+ * block are placed. Returns how many were; *seen is the bitwise or of their new loads. */
+static inline __attribute__((always_inline)) uint32_t draw_placing(struct play *q, struct block *b, uint32_t balls,
                                                                    draw_beside *beside, uint64_t *seen) {
     const struct sampler *s = &q->p->sampler;
-    struct placer p = {0};
-    const uint32_t balls = few ? q->block->size : 0;
-    if (few)
-        p = placer_of(q);
+    struct placer p = {.loads = q->loads, .first = q->block->candidate[0]};
     uint32_t placed = 0;
     for (unsigned j = q->p->stays; j <= s->draws; j++) {
         const struct words w = draw_of(q->stream, j);
@@ -173,11 +189,13 @@ static inline __attribute__((always_inline)) uint64_t draw_placing(struct play *
         uint32_t *const out = j == 0 ? b->origin : b->raw[j - 1];
         for (uint32_t i = 0; i < b->size; i += CHUNK) {
             uint64_t rejected;
-            if (placed + few <= balls) {
+            if (placed + BESIDE <= balls) {
+                p.coin = q->coin[placed / BESIDE];
+                p.taken = 0;
                 rejected = draw_chunk(w, b->first + i, out + i, range > 0, range, beside, &p);
-                placed += few;
-                p.first += few;
-                p.choice += few;
+                q->taken[placed / BESIDE] = p.taken;
+                placed += BESIDE;
+                p.first += BESIDE;
             } else {
                 rejected = draw_chunk(w, b->first + i, out + i, range > 0, range, draw_alone, NULL);
             }
@@ -188,75 +206,43 @@ static inline __attribute__((always_inline)) uint64_t draw_placing(struct play *
     return placed;
 }
 
-static uint64_t draw_and_place(struct play *q, struct block *b, uint64_t *seen) {
+static uint32_t draw_and_place(struct play *q, struct block *b, uint64_t *seen) {
+    const uint32_t balls = q->block->size;
     if (q->width > 1 || q->rule == RULE_MANY)
         return draw_placing(q, b, 0, draw_alone, seen);
-    switch (q->rule) {
-    case RULE_ONE:
-        return draw_placing(q, b, BESIDE_ONE, beside_one, seen);
-    case RULE_FIRST:
-        return draw_placing(q, b, BESIDE_TWO, beside_first, seen);
-    default:
-        return draw_placing(q, b, BESIDE_TWO, beside_coin, seen);
-    }
+    if (q->rule == RULE_ONE)
+        return draw_placing(q, b, balls, beside_one, seen);
+    if (q->rule == RULE_COIN)
+        return draw_placing(q, b, balls, beside_coin, seen);
+    return q->p->stays ? draw_placing(q, b, balls, beside_blind, seen) : draw_placing(q, b, balls, beside_first, seen);
 }
 
-/* Doubles the width of the loads in place; false when there is no room. */
-static bool widen(struct play *q) {
-    const uint64_t n = q->p->n;
-    if (n * q->width * 2 > q->room)
-        return false;
-    for (uint64_t i = n; i-- > 0;)
-        set_load(q->loads, q->width * 2, (uint32_t)i, load_of(q->loads, q->width, (uint32_t)i));
-    q->width *= 2;
-    return true;
-}
-
-/* Bit i % 32 of word i / 32, one byte each. */
 static void draw_coins(const struct play *q) {
-    uint32_t word[CHUNK];
-    const uint32_t words = (q->block->size + 31) / 32;
-    uint8_t *restrict coin = q->choice;
-    draw_words((struct words){q->stream, PURPOSE_TIE, 0}, q->block->first / 32, words, word);
-    for (uint32_t i = 0; i < words; i++, coin += 32)
-        for (uint32_t j = 0; j < 32; j++)
-            coin[j] = (uint8_t)(word[i] >> j & 1);
+    draw_words((struct words){q->stream, PURPOSE_TIE, 0}, q->block->first / 32, (q->block->size + 31) / 32, q->coin);
 }
 
 /* The server of each ball of a placed block. */
 static const uint32_t *find_where(const struct play *q) {
-    const struct sampler *s = &q->p->sampler;
-    const uint32_t size = q->block->size, *restrict first = q->block->candidate[0];
-    const uint8_t *restrict choice = q->choice;
+    const uint32_t size = q->block->size, *restrict first = q->block->candidate[0], *restrict taken = q->taken;
     uint32_t *restrict where = q->where;
-    if (s->candidates == 1)
+    if (q->rule == RULE_MANY)
+        return where;
+    if (q->rule == RULE_ONE)
         return first;
-    if (s->candidates == 2) {
-        const uint32_t *restrict second = q->block->candidate[1];
-        for (uint64_t i = 0; i < size; i++)
-            where[i] = choice[i] ? second[i] : first[i];
-    } else {
-        for (uint64_t i = 0; i < size; i++)
-            where[i] = q->block->candidate[choice[i]][i];
-    }
+    const uint32_t *restrict second = q->block->candidate[1];
+    for (uint64_t i = 0; i < size; i += 32)
+        for (uint64_t bit = 0; bit < 32; bit++)
+            where[i + bit] = taken[i / 32] >> bit & 1 ? second[i + bit] : first[i + bit];
     return where;
 }
 
-/* Places what is left of the block; when the loads grow out of their width, takes all of it back and places it again. */
-static bool settle(struct play *q, uint64_t placed, uint64_t seen) {
-    seen |= place_block(q, placed);
-    while (seen >> (8 * q->width - 1)) {
-        const uint32_t *where = find_where(q);
-        CHECK(q->width < 8);
-        for (uint32_t i = 0; i < q->block->size; i++) /* exact: an overflowed load wraps back */
-            set_load(q->loads, q->width, where[i], load_of(q->loads, q->width, where[i]) - 1);
-        if (!widen(q))
-            return false;
-        if (q->rule == RULE_COIN)
-            draw_coins(q);
-        seen = place_block(q, 0);
-    }
-    return true;
+/* Hops of balls that stayed become 0. */
+static void clear_hops(const struct play *q) {
+    const uint32_t size = q->block->size, *restrict taken = q->taken;
+    uint32_t *restrict hop = q->block->hop;
+    for (uint64_t i = 0; i < size; i += 32)
+        for (uint64_t bit = 0; bit < 32; bit++)
+            hop[i + bit] &= -(taken[i / 32] >> bit & 1);
 }
 
 /* Balls of the block by distance moved. */
@@ -280,14 +266,12 @@ static void tabulate_hops(const struct play *q) {
 static void count_hops(struct play *q) {
     const struct sampler *s = &q->p->sampler;
     const uint32_t size = q->block->size;
-    const uint8_t *restrict choice = q->choice;
-    uint32_t *restrict hop = q->block->hop, moved = 0;
+    uint32_t *hop = q->block->hop, moved = 0;
     uint64_t cost = 0;
     if (s->candidates == 1 && s->origin_first)
         return;
     if (s->gives_hop)
-        for (uint64_t i = 0; i < size; i++)
-            hop[i] = choice[i] ? hop[i] : 0;
+        clear_hops(q);
     else
         block_hops(&s->space, q->block->origin, find_where(q), size, hop);
     for (uint64_t i = 0; i < size; i++) {
@@ -402,6 +386,7 @@ static struct block *next_block(struct play *q, uint64_t first) {
     return b;
 }
 
+/* Plays a replication; false when the loads grow out of their width. */
 static bool play_one(struct play *q) {
     const struct balls *p = q->p;
     const struct sampler *s = &p->sampler;
@@ -415,8 +400,9 @@ static bool play_one(struct play *q) {
         s->policy->choose(s, q->stream, q->block);
         if (q->rule == RULE_COIN)
             draw_coins(q);
-        const uint64_t placed = draw_and_place(q, next, &seen);
-        if (!settle(q, placed, seen))
+        const uint32_t placed = draw_and_place(q, next, &seen);
+        seen |= place_block(q, placed);
+        if (seen >> (8 * q->width - 1))
             return false;
         if (!p->stays)
             count_hops(q);
@@ -469,8 +455,9 @@ static void lay_out(struct play *q, struct workspace work) {
     }
     q->hops = (uint64_t *)(void *)at;
     at += HOP_TABLE * sizeof *q->hops;
-    q->choice = (uint8_t *)at;
-    at += BLOCK;
+    q->coin = (uint32_t *)(void *)at;
+    q->taken = q->coin + BLOCK / 32;
+    at += 2 * (BLOCK / 32) * sizeof(uint32_t);
     q->loads = at;
     q->room = work.size - (uint64_t)(at - (char *)work.memory);
     q->rule = s->candidates == 1                            ? RULE_ONE
@@ -489,8 +476,12 @@ uint64_t ISA(balls_servers)(const struct balls *p, uint64_t key, struct workspac
     uint64_t moved = 0;
     for (uint64_t r = 0; r < out->count; r++) {
         q.stream.replication = (uint32_t)(out->first + r);
-        if (!play_one(&q))
-            return servers_bytes(p->n, 2 * q.width, p->sampler.draws);
+        while (!play_one(&q)) {
+            CHECK(q.width < 8);
+            q.width *= 2;
+            if (p->n * q.width > q.room)
+                return servers_bytes(p->n, q.width, p->sampler.draws);
+        }
         record(&q, r, out);
         moved += q.moved;
     }

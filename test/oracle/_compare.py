@@ -88,7 +88,11 @@ class Comparisons:
     def _mean(level, got, s, expected, tolerance, power, df) -> str:
         z = stats.t.isf(level / 2, df) if df else stats.norm.isf(level / 2)
         if not abs(got - expected) <= z * s + tolerance:
-            return f"expected {expected:.9g}, got {got:.9g}, s {s:.3g}, off by {(got - expected) / s if s else math.inf:+.1f} s, z {z:.2f}"
+            off = (got - expected) / s if s else math.inf
+            return (
+                f"expected {expected:.9g}, got {got:.9g}, "
+                f"s {s:.3g}, off by {off:+.1f} s, z {z:.2f}"
+            )
         if s > power + tolerance:
             return f"s = {s:.3g} is above {power:.3g}: too few replications to prove anything"
         return ""

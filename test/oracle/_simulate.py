@@ -33,7 +33,8 @@ class Setting:
     method: str = "servers"
 
     def __str__(self) -> str:
-        return f"[{self.topology}; {self.policy}; balls {self.balls}; ties {self.ties}; method {self.method}]"
+        load = f"balls {self.balls}; ties {self.ties}; method {self.method}"
+        return f"[{self.topology}; {self.policy}; {load}]"
 
 
 @dataclasses.dataclass

@@ -586,7 +586,7 @@ static void play(uint64_t replication, uint64_t balls) {
     uint64_t *load = get(n, sizeof *load), moved = 0, cost = 0;
     words.replication = (uint32_t)replication;
     for (uint64_t ball = 0; ball < balls; ball++) {
-        uint32_t origin = rng_below(words, PURPOSE_ORIGIN, 0, ball, n), v[MANY];
+        uint32_t origin = rng_below(words, PURPOSE_ORIGIN, 0, ball, n), v[MANY] = {0};
         const unsigned candidates = draw_candidates(ball, &origin, v);
         const uint32_t to = choose(ball, origin, v, candidates, load);
         const uint32_t hops = hops_between(origin, to);
