@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * balls: m balls are thrown one after the other; each arrives at a server u, its policy names candidates, the least
- * loaded of them takes it and keeps it (Azar, Broder, Karlin, Upfal, "Balanced allocations", SIAM J. Comput. 29(1),
- * 1999; with proximity: Panigrahy et al., ACM TOMPECS 7(2-4), 2022). The cost of a ball is the distance it moves, in
- * hops. Not modelled: departures, weights, parallel or batched arrivals. */
+ * balls: m balls are thrown one after the other; each arrives at a server u, its policy names
+ * candidates, the least loaded of them takes it and keeps it (Azar, Broder, Karlin, Upfal,
+ * "Balanced allocations", SIAM J. Comput. 29(1), 1999; with proximity: Panigrahy et al., ACM
+ * TOMPECS 7(2-4), 2022). The cost of a ball is the distance it moves, in hops. Not modelled:
+ * departures, weights, parallel or batched arrivals. */
 #include "balls.h"
 
 #include <math.h>
@@ -11,17 +12,39 @@
 #include <stdlib.h>
 
 static const struct parameter parameters[] = {
-    [BALLS_TOPOLOGY] = {.name = "topology", .type = TYPE_ENTRY, .catalogue = &topologies, .units = "1",
+    [BALLS_TOPOLOGY] = {.name = "topology",
+                        .type = TYPE_ENTRY,
+                        .catalogue = &topologies,
+                        .units = "1",
                         .meaning = "where servers stand and what near means"},
-    [BALLS_POLICY] = {.name = "policy", .type = TYPE_ENTRY, .catalogue = &ISA(policies), .units = "1",
-                      .meaning = "rule that picks a server"},
-    [BALLS_BALLS] = {.name = "balls", .type = TYPE_COUNT, .lower = 1, .upper = 281474976710656.0, .standard = "1n",
-                     .relative = true, .units = "ball", .meaning = "number of balls; 10n is ten per server"},
-    [BALLS_TIES] = {.name = "ties", .type = TYPE_WORD, .standard = "fair", .words = "fair|origin", .units = "1",
-                    .meaning = "who wins among equally loaded candidates: a fair draw, or the origin if among them"},
-    [BALLS_METHOD] = {.name = "method", .type = TYPE_WORD, .standard = "servers", .words = "servers|occupancy",
+    [BALLS_POLICY] = {.name = "policy",
+                      .type = TYPE_ENTRY,
+                      .catalogue = &ISA(policies),
                       .units = "1",
-                      .meaning = "play every server, or only the counts of servers by load (complete graph)"},
+                      .meaning = "rule that picks a server"},
+    [BALLS_BALLS] = {.name = "balls",
+                     .type = TYPE_COUNT,
+                     .lower = 1,
+                     .upper = 281474976710656.0,
+                     .standard = "1n",
+                     .relative = true,
+                     .units = "ball",
+                     .meaning = "number of balls; 10n is ten per server"},
+    [BALLS_TIES] =
+        {.name = "ties",
+         .type = TYPE_WORD,
+         .standard = "fair",
+         .words = "fair|origin",
+         .units = "1",
+         .meaning =
+             "who wins among equally loaded candidates: a fair draw, or the origin if among them"},
+    [BALLS_METHOD] =
+        {.name = "method",
+         .type = TYPE_WORD,
+         .standard = "servers",
+         .words = "servers|occupancy",
+         .units = "1",
+         .meaning = "play every server, or only the counts of servers by load (complete graph)"},
 };
 
 static const struct row rows[BALLS_ROWS] = {
@@ -30,16 +53,21 @@ static const struct row rows[BALLS_ROWS] = {
     [ROW_EMPTY] = {"empty", "1", "fraction of servers without a ball", "", true},
     [ROW_MOVED] = {"moved", "1", "fraction of balls placed away from their origin", "", true},
     [ROW_GAP] = {"gap", "ball", "maximum load minus mean load", "", true},
-    [ROW_VARIANCE] = {"load_variance", "ball^2", "mean squared deviation of the loads from the mean load", "", true},
-    [ROW_COST] = {"cost", "hop", "mean distance a ball moves", "Panigrahy et al., ACM TOMPECS 7, 2022", true},
+    [ROW_VARIANCE] = {"load_variance", "ball^2",
+                      "mean squared deviation of the loads from the mean load", "", true},
+    [ROW_COST] = {"cost", "hop", "mean distance a ball moves",
+                  "Panigrahy et al., ACM TOMPECS 7, 2022", true},
 };
 
 static const struct histogram histograms[BALLS_HISTOGRAMS] = {
-    [COUNT_LOAD] = {"load_count", "server", "servers by load, summed over replications", AXIS_LOAD, true, NULL},
-    [COUNT_HOP] = {"hop_count", "ball", "balls by distance moved, summed over replications", AXIS_HOP, false, NULL},
-    [COUNT_MAX_LOAD] = {"max_load_count", "replication", "replications by maximum load", AXIS_LOAD, false, NULL},
-    [SUM_SERVER] = {"server_load", "ball", "load of each server, mean over replications", AXIS_SERVER, false,
-                    "server-loads"},
+    [COUNT_LOAD] = {"load_count", "server", "servers by load, summed over replications", AXIS_LOAD,
+                    true, NULL},
+    [COUNT_HOP] = {"hop_count", "ball", "balls by distance moved, summed over replications",
+                   AXIS_HOP, false, NULL},
+    [COUNT_MAX_LOAD] = {"max_load_count", "replication", "replications by maximum load", AXIS_LOAD,
+                        false, NULL},
+    [SUM_SERVER] = {"server_load", "ball", "load of each server, mean over replications",
+                    AXIS_SERVER, false, "server-loads"},
 };
 
 static void state_rows(uint64_t n, uint64_t m, bool occupancy, struct facts *f) {
@@ -48,36 +76,44 @@ static void state_rows(uint64_t n, uint64_t m, bool occupancy, struct facts *f) 
     f->row[ROW_EMPTY] = (struct affine){0, servers};
     f->row[ROW_MOVED] = (struct affine){0, occupancy ? (double)NAN : balls};
     f->row[ROW_GAP] = (struct affine){-(balls / servers), 1};
-    f->row[ROW_VARIANCE] = (struct affine){-(spare * spare), servers}; /* deviations are taken from floor(m/n) */
+    f->row[ROW_VARIANCE] =
+        (struct affine){-(spare * spare), servers}; /* deviations are taken from floor(m/n) */
     f->row[ROW_COST] = f->row[ROW_MOVED];
 }
 
-/* Bytes of a load that will do for all but freak replications; any other only costs a second attempt. */
+/* Bytes of a load that will do for all but freak replications; any other only costs a second
+ * attempt. */
 static unsigned first_width(uint64_t n, uint64_t m) {
     const double mean = (double)m / (double)n, high = mean + 10 * sqrt(mean) + 24;
     return high < 128 ? 1 : high < 32768 ? 2 : high < 2147483648.0 ? 4 : 8;
 }
 
-static bool examine_occupancy(const struct policy *policy, const struct space *space, struct reason *why,
-                              unsigned *at) {
+static bool examine_occupancy(const struct policy *policy, const struct space *space,
+                              struct reason *why, unsigned *at) {
     *at = BALLS_METHOD;
     if (space->form != FORM_COMPLETE)
-        return refuse(why, "method: occupancy plays counts of servers by load, which needs topology complete");
+        return refuse(
+            why,
+            "method: occupancy plays counts of servers by load, which needs topology complete");
     if (!policy->ranks)
-        return refuse(why, "method: occupancy needs servers to be exchangeable, which policy %s does not keep",
-                      policy->kind.name);
+        return refuse(
+            why,
+            "method: occupancy needs servers to be exchangeable, which policy %s does not keep",
+            policy->kind.name);
     return true;
 }
 
-static bool examine_policy(const struct value *v, const struct space *space, struct sampler_facts *s,
-                           struct reason *why, unsigned *at) {
+static bool examine_policy(const struct value *v, const struct space *space,
+                           struct sampler_facts *s, struct reason *why, unsigned *at) {
     const struct policy *policy = policy_of(v[BALLS_POLICY].entry);
     unsigned inner = 0;
     if (v[BALLS_METHOD].word == 1 && !examine_occupancy(policy, space, why, at))
         return false;
     *at = BALLS_TOPOLOGY;
     if (v[BALLS_METHOD].word == 0 && space->n > SERVERS_MAX)
-        return refuse(why, "%llu servers are too many to play one by one (at most %u; method: occupancy goes to 2^40)",
+        return refuse(why,
+                      "%llu servers are too many to play one by one (at most %u; method: occupancy "
+                      "goes to 2^40)",
                       (unsigned long long)space->n, SERVERS_MAX);
     const bool fine = policy->examine(v[BALLS_POLICY].entry->values, space, s, why, &inner);
     *at = inner < policy->kind.n_parameters ? at_within(BALLS_POLICY, inner) : BALLS_POLICY;
@@ -89,7 +125,8 @@ static bool examine(const struct value *v, struct facts *f, struct reason *why, 
     struct sampler_facts s;
     unsigned inner = 0;
     *f = (struct facts){0};
-    if (!topology_of(v[BALLS_TOPOLOGY].entry)->describe(v[BALLS_TOPOLOGY].entry->values, &space, why, &inner)) {
+    if (!topology_of(v[BALLS_TOPOLOGY].entry)
+             ->describe(v[BALLS_TOPOLOGY].entry->values, &space, why, &inner)) {
         *at = at_within(BALLS_TOPOLOGY, inner);
         return false;
     }
@@ -98,15 +135,16 @@ static bool examine(const struct value *v, struct facts *f, struct reason *why, 
     *at = BALLS_BALLS;
     const uint64_t m = value_count(&v[BALLS_BALLS], space.n);
     if (m < 1 || m > (uint64_t)1 << 48)
-        return refuse(why, "that makes %llu balls for %llu servers (allowed: 1 to 2^48)", (unsigned long long)m,
-                      (unsigned long long)space.n);
+        return refuse(why, "that makes %llu balls for %llu servers (allowed: 1 to 2^48)",
+                      (unsigned long long)m, (unsigned long long)space.n);
     const bool occupancy = v[BALLS_METHOD].word == 1;
     f->servers = space.n;
     f->bytes_shared = occupancy ? 0 : s.bytes;
     f->bytes_thread = occupancy ? occupancy_bytes(OCCUPANCY_ROWS)
                                 : servers_bytes(space.n, first_width(space.n, m), s.draws);
     f->nanoseconds = occupancy ? 1.5 * (double)m + 500
-                               : s.nanoseconds * (double)m * (space.n > 300000 ? 1.5 : 1) + 0.2 * (double)space.n + 300;
+                               : s.nanoseconds * (double)m * (space.n > 300000 ? 1.5 : 1) +
+                                     0.2 * (double)space.n + 300;
     snprintf(f->sampler, sizeof f->sampler, "%s", occupancy ? "counts of servers by load" : s.how);
     state_rows(space.n, m, occupancy, f);
     f->bins[COUNT_LOAD] = f->bins[COUNT_MAX_LOAD] = bin_of(m) + 1;
@@ -120,7 +158,8 @@ static bool uses(const struct value *v, unsigned parameter) {
 }
 
 static void shared_text(const struct value *v, char *text, size_t size) {
-    snprintf(text, size, "%s%s", v[BALLS_TOPOLOGY].entry->text, v[BALLS_METHOD].word == 1 ? " occupancy" : "");
+    snprintf(text, size, "%s%s", v[BALLS_TOPOLOGY].entry->text,
+             v[BALLS_METHOD].word == 1 ? " occupancy" : "");
 }
 
 /* P(at most j of `jobs` stay), each with probability 1/n, by the recurrence of the binomial law. */
@@ -141,7 +180,8 @@ static void *prepare(const struct value *v) {
     struct balls *p = allocate(1, sizeof *p);
     struct reason why;
     unsigned at = 0;
-    CHECK(topology_of(v[BALLS_TOPOLOGY].entry)->describe(v[BALLS_TOPOLOGY].entry->values, &p->sampler.space, &why, &at));
+    CHECK(topology_of(v[BALLS_TOPOLOGY].entry)
+              ->describe(v[BALLS_TOPOLOGY].entry->values, &p->sampler.space, &why, &at));
     p->n = p->sampler.space.n;
     p->m = value_count(&v[BALLS_BALLS], p->n);
     p->occupancy = v[BALLS_METHOD].word == 1;
@@ -169,9 +209,11 @@ static void release(void *prepared) {
     free(p);
 }
 
-static uint64_t play(const void *prepared, uint64_t key, struct workspace work, struct outcome *out) {
+static uint64_t play(const void *prepared, uint64_t key, struct workspace work,
+                     struct outcome *out) {
     const struct balls *p = prepared;
-    return p->occupancy ? ISA(balls_occupancy)(p, key, work, out) : ISA(balls_servers)(p, key, work, out);
+    return p->occupancy ? ISA(balls_occupancy)(p, key, work, out)
+                        : ISA(balls_servers)(p, key, work, out);
 }
 
 static void add(struct outcome *out, unsigned h, uint64_t batch, uint64_t bin, uint64_t count) {
@@ -183,14 +225,16 @@ static void add(struct outcome *out, unsigned h, uint64_t batch, uint64_t bin, u
         out->used[h] = bin + 1;
 }
 
-void ISA(balls_record)(const struct balls *p, const struct census *c, uint64_t index, struct outcome *out) {
+void ISA(balls_record)(const struct balls *p, const struct census *c, uint64_t index,
+                       struct outcome *out) {
     const uint64_t floor_load = p->m / p->n, batch = (out->first + index) % BATCHES;
     uint64_t servers = 0, balls = 0, low = UINT64_MAX, high = 0;
     uint128 spread = 0;
     for (uint64_t k = 0; k < c->n_levels; k++) {
         if (!c->level[k])
             continue;
-        const uint64_t load = c->base + k, apart = load > floor_load ? load - floor_load : floor_load - load;
+        const uint64_t load = c->base + k,
+                       apart = load > floor_load ? load - floor_load : floor_load - load;
         low = low < load ? low : load;
         high = load;
         servers += c->level[k];
@@ -207,20 +251,20 @@ void ISA(balls_record)(const struct balls *p, const struct census *c, uint64_t i
     tally[ROW_VARIANCE] = (int64_t)spread;
 }
 
-const struct model ISA(model_balls) = {
-    .kind = {"balls", "balls into bins, with proximity", "Azar et al., SIAM J. Comput. 29(1), 1999", parameters,
-             sizeof parameters / sizeof *parameters},
-    .rows = rows,
-    .n_rows = BALLS_ROWS,
-    .histograms = histograms,
-    .n_histograms = BALLS_HISTOGRAMS,
-    .law = COUNT_LOAD,
-    .cost = ROW_COST,
-    .contender = BALLS_POLICY,
-    .baseline = "pot",
-    .examine = examine,
-    .uses = uses,
-    .shared_text = shared_text,
-    .prepare = prepare,
-    .release = release,
-    .play = play};
+const struct model ISA(model_balls) = {.kind = {"balls", "balls into bins, with proximity",
+                                                "Azar et al., SIAM J. Comput. 29(1), 1999",
+                                                parameters, sizeof parameters / sizeof *parameters},
+                                       .rows = rows,
+                                       .n_rows = BALLS_ROWS,
+                                       .histograms = histograms,
+                                       .n_histograms = BALLS_HISTOGRAMS,
+                                       .law = COUNT_LOAD,
+                                       .cost = ROW_COST,
+                                       .contender = BALLS_POLICY,
+                                       .baseline = "pot",
+                                       .examine = examine,
+                                       .uses = uses,
+                                       .shared_text = shared_text,
+                                       .prepare = prepare,
+                                       .release = release,
+                                       .play = play};

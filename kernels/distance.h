@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-/* x / side for x < 2^31 as a product: Granlund and Montgomery, "Division by invariant integers using multiplication",
- * PLDI 1994. */
+/* x / side for x < 2^31 as a product: Granlund and Montgomery, "Division by invariant integers
+ * using multiplication", PLDI 1994. */
 struct divisor {
     uint32_t factor;
     unsigned shift;
@@ -29,8 +29,8 @@ static inline uint32_t hops_along(uint32_t a, uint32_t b, uint32_t side, bool wr
     return wrap && round < apart ? round : apart;
 }
 
-static inline void lattice_hops(const struct space *s, const uint32_t *restrict u, const uint32_t *restrict v,
-                                uint32_t size, uint32_t *restrict hop) {
+static inline void lattice_hops(const struct space *s, const uint32_t *restrict u,
+                                const uint32_t *restrict v, uint32_t size, uint32_t *restrict hop) {
     const bool wrap = s->wrap;
     const uint32_t last = s->side[s->dims - 1];
     if (s->dims == 1) {
@@ -42,7 +42,8 @@ static inline void lattice_hops(const struct space *s, const uint32_t *restrict 
         const struct divisor by = divide_by(last);
         for (uint64_t i = 0; i < size; i++) {
             const uint32_t a = quotient(u[i], by), b = quotient(v[i], by);
-            hop[i] = hops_along(a, b, s->side[0], wrap) + hops_along(u[i] - a * last, v[i] - b * last, last, wrap);
+            hop[i] = hops_along(a, b, s->side[0], wrap) +
+                     hops_along(u[i] - a * last, v[i] - b * last, last, wrap);
         }
         return;
     }
@@ -51,8 +52,8 @@ static inline void lattice_hops(const struct space *s, const uint32_t *restrict 
 }
 
 /* hop[i] = distance of u[i] and v[i]. */
-static inline void block_hops(const struct space *s, const uint32_t *restrict u, const uint32_t *restrict v,
-                              uint32_t size, uint32_t *restrict hop) {
+static inline void block_hops(const struct space *s, const uint32_t *restrict u,
+                              const uint32_t *restrict v, uint32_t size, uint32_t *restrict hop) {
     if (s->form == FORM_COMPLETE || s->n == 1) {
         for (uint64_t i = 0; i < size; i++)
             hop[i] = u[i] != v[i];

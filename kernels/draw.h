@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Blocks of addressed words. The same words as rng_word() gives one by one, sixteen draws (64 words) at a time: each of
- * Philox's four 32-bit words sits in the low half of a 64-bit lane, so one widening multiply gives both halves of a
- * product, and what is left in a high half never reaches a result.
+ * Blocks of addressed words. The same words as rng_word() gives one by one, sixteen draws (64
+ * words) at a time: each of Philox's four 32-bit words sits in the low half of a 64-bit lane, so
+ * one widening multiply gives both halves of a product, and what is left in a high half never
+ * reaches a result.
  *
- * The vector form is worth its intrinsics: 0.4 ns a word with AVX-512 against 1.3 (clang) and 3.3 (gcc) for the plain
- * loop, which stays below as the reference for other processors (test/bench prints both). */
+ * The vector form is worth its intrinsics: 0.4 ns a word with AVX-512 against 1.3 (clang) and 3.3
+ * (gcc) for the plain loop, which stays below as the reference for other processors (test/bench
+ * prints both). */
 #ifndef POTLUCK_DRAW_H
 #define POTLUCK_DRAW_H
 
@@ -14,7 +16,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { CHUNK = 64 }; /* words are made this many at a time; blocks begin and end at multiples of it */
+enum {
+    CHUNK = 64
+}; /* words are made this many at a time; blocks begin and end at multiples of it */
 
 #if defined(__AVX512F__) && defined(__AVX512DQ__) && defined(__AVX512VL__)
 #include <immintrin.h>
@@ -63,7 +67,8 @@ static inline vec vec_even(vec a, vec b) {
 }
 static inline uint32_t vec_below(vec x, uint32_t limit) {
     const __m256i sign = _mm256_set1_epi32((int)0x80000000u);
-    const __m256i less = _mm256_cmpgt_epi32(_mm256_set1_epi32((int)(limit ^ 0x80000000u)), _mm256_xor_si256(x, sign));
+    const __m256i less = _mm256_cmpgt_epi32(_mm256_set1_epi32((int)(limit ^ 0x80000000u)),
+                                            _mm256_xor_si256(x, sign));
     return (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(less));
 }
 #elif defined(__SSE2__)
@@ -78,14 +83,17 @@ enum { LANES = 2 };
 #define vec_iota() _mm_set_epi64x(1, 0)
 #define vec_store(p, x) _mm_storeu_si128((__m128i *)(void *)(p), x)
 static inline vec vec_odd(vec a, vec b) {
-    return _mm_castps_si128(_mm_shuffle_ps(_mm_castsi128_ps(a), _mm_castsi128_ps(b), _MM_SHUFFLE(3, 1, 3, 1)));
+    return _mm_castps_si128(
+        _mm_shuffle_ps(_mm_castsi128_ps(a), _mm_castsi128_ps(b), _MM_SHUFFLE(3, 1, 3, 1)));
 }
 static inline vec vec_even(vec a, vec b) {
-    return _mm_castps_si128(_mm_shuffle_ps(_mm_castsi128_ps(a), _mm_castsi128_ps(b), _MM_SHUFFLE(2, 0, 2, 0)));
+    return _mm_castps_si128(
+        _mm_shuffle_ps(_mm_castsi128_ps(a), _mm_castsi128_ps(b), _MM_SHUFFLE(2, 0, 2, 0)));
 }
 static inline uint32_t vec_below(vec x, uint32_t limit) {
     const __m128i sign = _mm_set1_epi32((int)0x80000000u);
-    const __m128i less = _mm_cmpgt_epi32(_mm_set1_epi32((int)(limit ^ 0x80000000u)), _mm_xor_si128(x, sign));
+    const __m128i less =
+        _mm_cmpgt_epi32(_mm_set1_epi32((int)(limit ^ 0x80000000u)), _mm_xor_si128(x, sign));
     return (uint32_t)_mm_movemask_ps(_mm_castsi128_ps(less));
 }
 #else
@@ -99,8 +107,9 @@ struct words {
     uint32_t lane;
 };
 
-/* Something sequential to be done beside the vector work, a little after each of its steps: the processor then has both
- * kinds of work at hand all the time. `step` counts from 0 to DRAW_STEPS - 1 for each chunk. */
+/* Something sequential to be done beside the vector work, a little after each of its steps: the
+ * processor then has both kinds of work at hand all the time. `step` counts from 0 to DRAW_STEPS -
+ * 1 for each chunk. */
 typedef void draw_beside(void *context, unsigned step);
 static inline __attribute__((always_inline)) void draw_alone(void *context, unsigned step) {
     (void)context, (void)step;
@@ -108,9 +117,10 @@ static inline __attribute__((always_inline)) void draw_alone(void *context, unsi
 
 #ifdef DRAW_PLAIN
 enum { DRAW_STEPS = 8 };
-/* Reference: word i0 .. i0+63 one by one; bit j of the result says that word j was rejected for range n. */
-static inline uint64_t draw_chunk(struct words w, uint64_t i0, uint32_t *out, bool ranged, uint32_t n,
-                                  draw_beside *beside, void *context) {
+/* Reference: word i0 .. i0+63 one by one; bit j of the result says that word j was rejected for
+ * range n. */
+static inline uint64_t draw_chunk(struct words w, uint64_t i0, uint32_t *out, bool ranged,
+                                  uint32_t n, draw_beside *beside, void *context) {
     uint64_t rejected = 0;
     for (unsigned step = 0; step < DRAW_STEPS; step++)
         beside(context, step);
@@ -125,8 +135,8 @@ static inline uint64_t draw_chunk(struct words w, uint64_t i0, uint32_t *out, bo
 #else
 enum { STEPS_OF_PART = 8, DRAW_STEPS = STEPS_OF_PART * 16 / (2 * LANES) };
 /* 2 * LANES counters through ten rounds. */
-static inline __attribute__((always_inline)) void draw_rounds(struct words w, vec x[4][2], unsigned part,
-                                                              draw_beside *beside, void *context) {
+static inline __attribute__((always_inline)) void
+draw_rounds(struct words w, vec x[4][2], unsigned part, draw_beside *beside, void *context) {
     const vec m0 = vec_all(0xD2511F53), m1 = vec_all(0xCD9E8D57);
     uint32_t k0 = (uint32_t)w.stream.key, k1 = (uint32_t)(w.stream.key >> 32);
 #pragma GCC unroll 10
@@ -147,12 +157,13 @@ static inline __attribute__((always_inline)) void draw_rounds(struct words w, ve
 }
 
 /* The counters of 2 * LANES draws, or of one draw in 2 * LANES replications. */
-static inline __attribute__((always_inline)) void draw_counters(struct words w, uint64_t draw, bool abreast,
-                                                                vec x[4][2]) {
+static inline __attribute__((always_inline)) void draw_counters(struct words w, uint64_t draw,
+                                                                bool abreast, vec x[4][2]) {
     for (int h = 0; h < 2; h++) {
         const vec step = vec_add(vec_all(h * LANES), vec_iota());
         const vec replication = vec_all((long long)w.stream.replication);
-        /* A chunk never straddles 2^32 draws, so the high bits of the draw are the same in all lanes. */
+        /* A chunk never straddles 2^32 draws, so the high bits of the draw are the same in all
+         * lanes. */
         const vec low = vec_all((long long)(uint32_t)draw);
         x[0][h] = abreast ? low : vec_add(low, step);
         x[1][h] = vec_all((long long)((uint32_t)(draw >> 32) | (uint32_t)w.purpose << 16));
@@ -161,9 +172,11 @@ static inline __attribute__((always_inline)) void draw_counters(struct words w, 
     }
 }
 
-/* Words i0 .. i0+63, made numbers below n when `ranged`; bit j of the result says that word j was rejected. */
-static inline __attribute__((always_inline)) uint64_t draw_chunk(struct words w, uint64_t i0, uint32_t *out,
-                                                                 bool ranged, uint32_t n, draw_beside *beside,
+/* Words i0 .. i0+63, made numbers below n when `ranged`; bit j of the result says that word j was
+ * rejected. */
+static inline __attribute__((always_inline)) uint64_t draw_chunk(struct words w, uint64_t i0,
+                                                                 uint32_t *out, bool ranged,
+                                                                 uint32_t n, draw_beside *beside,
                                                                  void *context) {
     uint64_t rejected = 0;
     const vec range = vec_all((long long)n);
@@ -186,7 +199,8 @@ static inline __attribute__((always_inline)) uint64_t draw_chunk(struct words w,
 }
 #endif
 
-/* out[4][16]: the four outputs of one draw in sixteen consecutive replications, the first being w.stream's. */
+/* out[4][16]: the four outputs of one draw in sixteen consecutive replications, the first being
+ * w.stream's. */
 static inline void draw_abreast(struct words w, uint64_t draw, uint32_t *out) {
 #ifdef DRAW_PLAIN
     for (uint32_t j = 0; j < 16; j++) {
@@ -209,23 +223,27 @@ static inline void draw_abreast(struct words w, uint64_t draw, uint32_t *out) {
 }
 
 /* Replaces rejected numbers of the chunk at i0. */
-static inline void draw_again(struct words w, uint64_t i0, uint64_t rejected, uint32_t n, uint32_t *out) {
+static inline void draw_again(struct words w, uint64_t i0, uint64_t rejected, uint32_t n,
+                              uint32_t *out) {
     for (; rejected; rejected &= rejected - 1) {
         const uint32_t j = (uint32_t)__builtin_ctzll(rejected);
         out[j] = rng_below(w.stream, w.purpose, w.lane, i0 + j, n);
     }
 }
 
-/* out[0 .. count-1] = words first .. ; first is a multiple of 64, and there is room for count rounded up to 64. */
+/* out[0 .. count-1] = words first .. ; first is a multiple of 64, and there is room for count
+ * rounded up to 64. */
 static inline void draw_words(struct words w, uint64_t first, uint32_t count, uint32_t *out) {
     for (uint32_t i = 0; i < count; i += CHUNK)
         draw_chunk(w, first + i, out + i, false, 1, draw_alone, NULL);
 }
 
 /* The same, each made uniform over 0 .. n-1 exactly as rng_below() does. */
-static inline void draw_below(struct words w, uint64_t first, uint32_t count, uint32_t n, uint32_t *out) {
+static inline void draw_below(struct words w, uint64_t first, uint32_t count, uint32_t n,
+                              uint32_t *out) {
     for (uint32_t i = 0; i < count; i += CHUNK)
-        draw_again(w, first + i, draw_chunk(w, first + i, out + i, true, n, draw_alone, NULL), n, out + i);
+        draw_again(w, first + i, draw_chunk(w, first + i, out + i, true, n, draw_alone, NULL), n,
+                   out + i);
 }
 
 #endif

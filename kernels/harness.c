@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * harness: does nothing for a stated time. What a run of it takes beyond that time is what the runner costs. */
+ * harness: does nothing for a stated time. What a run of it takes beyond that time is what the
+ * runner costs. */
 #include "isa.h"
 #include "kernel.h"
 
@@ -11,9 +12,17 @@
 enum { HARNESS_MILLISECONDS, HARNESS_HOW };
 
 static const struct parameter parameters[] = {
-    [HARNESS_MILLISECONDS] = {.name = "milliseconds", .type = TYPE_REAL, .lower = 0, .upper = 3600000, .units = "ms",
+    [HARNESS_MILLISECONDS] = {.name = "milliseconds",
+                              .type = TYPE_REAL,
+                              .lower = 0,
+                              .upper = 3600000,
+                              .units = "ms",
                               .meaning = "time a replication takes"},
-    [HARNESS_HOW] = {.name = "how", .type = TYPE_WORD, .standard = "spin", .words = "spin|sleep", .units = "1",
+    [HARNESS_HOW] = {.name = "how",
+                     .type = TYPE_WORD,
+                     .standard = "spin",
+                     .words = "spin|sleep",
+                     .units = "1",
                      .meaning = "keep a core busy, or wait"},
 };
 
@@ -50,13 +59,15 @@ static double now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static uint64_t play(const void *prepared, uint64_t key, struct workspace work, struct outcome *out) {
+static uint64_t play(const void *prepared, uint64_t key, struct workspace work,
+                     struct outcome *out) {
     const struct harness *h = prepared;
     (void)key, (void)work;
     for (uint64_t r = 0; r < out->count; r++) {
         if (h->sleeps) {
             const double whole = (double)(time_t)h->seconds;
-            nanosleep(&(struct timespec){(time_t)h->seconds, (long)((h->seconds - whole) * 1e9)}, NULL);
+            nanosleep(&(struct timespec){(time_t)h->seconds, (long)((h->seconds - whole) * 1e9)},
+                      NULL);
         } else {
             const double end = now() + h->seconds;
             while (now() < end)

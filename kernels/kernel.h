@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The contract of a model. A kernel plays a range of replications of one point and returns integers: one row of tallies
- * per replication, and histograms summed over the range. It sees plain data: no MPI, no files, no printing, no globals.
- * Integers make every sum exact, so ranges may have any size and arrive in any order.
+ * The contract of a model. A kernel plays a range of replications of one point and returns
+ * integers: one row of tallies per replication, and histograms summed over the range. It sees plain
+ * data: no MPI, no files, no printing, no globals. Integers make every sum exact, so ranges may
+ * have any size and arrive in any order.
  *
- * The whole directory is compiled once per instruction-set level with the names of its globals suffixed by ISA();
- * models_at() picks a level. Every level gives the same bits. */
+ * The whole directory is compiled once per instruction-set level with the names of its globals
+ * suffixed by ISA(); models_at() picks a level. Every level gives the same bits. */
 #ifndef POTLUCK_KERNEL_H
 #define POTLUCK_KERNEL_H
 
 #include "bins.h"
 #include "fail.h"
 #include "rng.h"
-#include "wide.h"
 #include "value.h"
+#include "wide.h"
 
 enum { ROWS_MAX = 16, HISTOGRAMS_MAX = 8 };
 
-/* One value per replication: value = offset + tally / divisor, both given per point (NaN divisor: the statistic does not
- * apply to that point). */
+/* One value per replication: value = offset + tally / divisor, both given per point (NaN divisor:
+ * the statistic does not apply to that point). */
 struct row {
     const char *name, *units, *long_name, *reference;
     bool can_be_zero; /* the mean may be 0, so a relative stopping rule alone would never end */
@@ -32,32 +33,35 @@ static inline double affine_value(struct affine a, double tally) {
 
 enum axis { AXIS_LOAD, AXIS_HOP, AXIS_SERVER };
 
-/* Counts along an axis, summed over replications. Loads and hops use the bins of bins.h, servers one bin each. */
+/* Counts along an axis, summed over replications. Loads and hops use the bins of bins.h, servers
+ * one bin each. */
 struct histogram {
     const char *name, *units, *long_name;
     enum axis axis;
-    bool batched;     /* kept for each replication modulo BATCHES, so that any functional of it gets an interval */
+    bool batched; /* kept for each replication modulo BATCHES, so that any functional of it gets an
+                     interval */
     const char *keep; /* present only when `keep` lists this word; NULL: always */
 };
 
 /* What is known about a point before it is played. */
 struct facts {
-    uint64_t servers;                 /* n; 0 when the model has none */
-    double nanoseconds;               /* expected, per replication and thread; for plans and first ranges only */
-    uint64_t bytes_shared;            /* tables, per rank */
-    uint64_t bytes_thread;            /* workspace, per thread */
+    uint64_t servers;   /* n; 0 when the model has none */
+    double nanoseconds; /* expected, per replication and thread; for plans and first ranges only */
+    uint64_t bytes_shared; /* tables, per rank */
+    uint64_t bytes_thread; /* workspace, per thread */
     struct affine row[ROWS_MAX];
-    uint64_t bins[HISTOGRAMS_MAX];    /* upper bound of bins in use */
-    char sampler[96];                 /* how candidates are drawn, for `potluck plan` */
+    uint64_t bins[HISTOGRAMS_MAX]; /* upper bound of bins in use */
+    char sampler[96];              /* how candidates are drawn, for `potluck plan` */
 };
 
 /* Results of replications first .. first+count-1 of one point. The runner owns the memory. */
 struct outcome {
     uint64_t first, count;
-    int64_t *tally;                       /* [count][n_rows] */
-    uint64_t *histogram[HISTOGRAMS_MAX];  /* [batched ? BATCHES : 1][stride]; zeroed by the runner; NULL: not kept */
-    uint64_t stride[HISTOGRAMS_MAX];      /* bins there is room for, facts.bins at least */
-    uint64_t used[HISTOGRAMS_MAX];        /* out: bins touched, counted from 0 */
+    int64_t *tally;                      /* [count][n_rows] */
+    uint64_t *histogram[HISTOGRAMS_MAX]; /* [batched ? BATCHES : 1][stride]; zeroed by the runner;
+                                            NULL: not kept */
+    uint64_t stride[HISTOGRAMS_MAX];     /* bins there is room for, facts.bins at least */
+    uint64_t used[HISTOGRAMS_MAX];       /* out: bins touched, counted from 0 */
 };
 
 /* Memory of one thread: grown by the runner, never by a kernel. */
@@ -72,24 +76,31 @@ struct model {
     unsigned n_rows;
     const struct histogram *histograms;
     unsigned n_histograms;
-    int law;       /* the histogram whose law total variation compares, or -1 */
-    int cost;      /* the row that cost_reduction compares, or -1 */
-    int contender; /* the parameter that `baseline` replaces, or -1 */
-    const char *baseline; /* what `baseline` is unless the job says so, e.g. "pot"; NULL without contender */
-    /* Whether a point with these values makes any use of a parameter; NULL: of all. A parameter given in a job whose
-     * points make no use of it is a mistake, unless the row says optional_use. */
+    int law;              /* the histogram whose law total variation compares, or -1 */
+    int cost;             /* the row that cost_reduction compares, or -1 */
+    int contender;        /* the parameter that `baseline` replaces, or -1 */
+    const char *baseline; /* what `baseline` is unless the job says so, e.g. "pot"; NULL without
+                             contender */
+    /* Whether a point with these values makes any use of a parameter; NULL: of all. A parameter
+     * given in a job whose points make no use of it is a mistake, unless the row says optional_use.
+     */
     bool (*uses)(const struct value *values, unsigned parameter);
-    /* Checks the values together and states the facts; on refusal `at` is the index of the parameter at fault, or
-     * at_within() when one of an entry's own parameters is. */
-    bool (*examine)(const struct value *values, struct facts *facts, struct reason *why, unsigned *at);
-    /* The settings whose random words a point shares with others, as canonical text (at most size bytes). */
+    /* Checks the values together and states the facts; on refusal `at` is the index of the
+     * parameter at fault, or at_within() when one of an entry's own parameters is. */
+    bool (*examine)(const struct value *values, struct facts *facts, struct reason *why,
+                    unsigned *at);
+    /* The settings whose random words a point shares with others, as canonical text (at most size
+     * bytes). */
     void (*shared_text)(const struct value *values, char *text, size_t size);
-    /* Tables for a point that examine() accepted; the runner shares them among its threads, read only. */
+    /* Tables for a point that examine() accepted; the runner shares them among its threads, read
+     * only. */
     void *(*prepare)(const struct value *values);
     void (*release)(void *prepared);
-    /* Plays outcome->count replications from outcome->first. Returns 0, or the workspace size it needs when that given
-     * is too small; then nothing in `outcome` counts and the runner plays the range again. */
-    uint64_t (*play)(const void *prepared, uint64_t key, struct workspace work, struct outcome *outcome);
+    /* Plays outcome->count replications from outcome->first. Returns 0, or the workspace size it
+     * needs when that given is too small; then nothing in `outcome` counts and the runner plays the
+     * range again. */
+    uint64_t (*play)(const void *prepared, uint64_t key, struct workspace work,
+                     struct outcome *outcome);
 };
 
 enum level { LEVEL_BASELINE, LEVEL_AVX2, LEVEL_AVX512, LEVELS };

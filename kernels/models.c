@@ -13,11 +13,13 @@ static const struct kind *const policy_kinds[] = {
 #include "list.def"
 #undef POLICY
 };
-const struct catalogue ISA(policies) = {"policy", policy_kinds, sizeof policy_kinds / sizeof *policy_kinds};
+const struct catalogue ISA(policies) = {"policy", policy_kinds,
+                                        sizeof policy_kinds / sizeof *policy_kinds};
 
 extern const struct model ISA(model_balls);
 extern const struct model ISA(model_harness);
 
 static const struct kind *const model_kinds[] = {&ISA(model_balls).kind, &ISA(model_harness).kind};
 extern const struct catalogue ISA(models);
-const struct catalogue ISA(models) = {"model", model_kinds, sizeof model_kinds / sizeof *model_kinds};
+const struct catalogue ISA(models) = {"model", model_kinds,
+                                      sizeof model_kinds / sizeof *model_kinds};

@@ -21,14 +21,12 @@ static enum near_form near_form_of(const struct space *space, uint64_t reach, bo
     return space->wrap && space->dims == 1 ? NEAR_RING : NEAR_LATTICE;
 }
 
-void ISA(near_examine)(const struct space *space, uint64_t reach, bool weighted, struct sampler_facts *facts) {
+void ISA(near_examine)(const struct space *space, uint64_t reach, bool weighted,
+                       struct sampler_facts *facts) {
     static const char *const how[] = {
-        [NEAR_NOBODY] = "no neighbours",
-        [NEAR_EVERYBODY] = "everybody",
-        [NEAR_RING] = "ring formula",
-        [NEAR_LATTICE] = "one table of offsets",
-        [NEAR_CUBE] = "one table of masks",
-        [NEAR_LISTS] = "lists sorted by distance"};
+        [NEAR_NOBODY] = "no neighbours",    [NEAR_EVERYBODY] = "everybody",
+        [NEAR_RING] = "ring formula",       [NEAR_LATTICE] = "one table of offsets",
+        [NEAR_CUBE] = "one table of masks", [NEAR_LISTS] = "lists sorted by distance"};
     const enum near_form form = near_form_of(space, reach, weighted);
     const bool table = form == NEAR_LATTICE || form == NEAR_CUBE;
     uint64_t bytes = 0;
@@ -39,7 +37,9 @@ void ISA(near_examine)(const struct space *space, uint64_t reach, bool weighted,
     if (weighted && (table || form == NEAR_RING))
         bytes += offsets_count(space, reach) * 16;
     *facts = (struct sampler_facts){.bytes = bytes, .draws = 1};
-    facts->nanoseconds = form == NEAR_LISTS ? 12 : form == NEAR_RING || form == NEAR_EVERYBODY ? 3.5 : 5;
+    facts->nanoseconds = form == NEAR_LISTS                            ? 12
+                         : form == NEAR_RING || form == NEAR_EVERYBODY ? 3.5
+                                                                       : 5;
     snprintf(facts->how, sizeof facts->how, "%s%s", how[form], weighted ? ", alias" : "");
 }
 
@@ -47,7 +47,8 @@ void ISA(near_examine)(const struct space *space, uint64_t reach, bool weighted,
 static void build_alias(struct near *near, const uint32_t *hop) {
     const uint32_t rows = near->rows;
     double *share = allocate(rows, sizeof *share), total = 0;
-    uint32_t *small = allocate(rows, sizeof *small), *large = allocate(rows, sizeof *large), n_small = 0, n_large = 0;
+    uint32_t *small = allocate(rows, sizeof *small), *large = allocate(rows, sizeof *large),
+             n_small = 0, n_large = 0;
     near->threshold = allocate(rows, sizeof *near->threshold);
     near->threshold_high = allocate(rows, sizeof *near->threshold_high);
     near->alias = allocate(rows, sizeof *near->alias);
@@ -103,6 +104,7 @@ void ISA(near_prepare)(struct sampler *s, uint64_t reach, bool self, bool weight
     s->origin_first = true;
     s->gives_hop = near->form != NEAR_EVERYBODY;
     s->draws = 1;
+    s->reach = reach;
     switch (near->form) {
     case NEAR_NOBODY:
         s->range[0] = 1;
@@ -161,12 +163,16 @@ static uint32_t row_of(const struct near *near, uint64_t x) {
 }
 
 static uint64_t fraction(struct stream stream, enum purpose purpose, uint32_t lane, uint64_t i) {
-    return (uint64_t)rng_word(stream, purpose, lane, i) << 32 | rng_word(stream, purpose, lane + 1, i);
+    return (uint64_t)rng_word(stream, purpose, lane, i) << 32 |
+           rng_word(stream, purpose, lane + 1, i);
 }
 
-/* Words become rows by the alias method: the high word decides unless a boundary lies within its last bit. */
-static void weigh(const struct near *near, struct stream stream, const struct block *b, uint32_t *restrict row) {
-    const uint32_t rows = near->rows, *restrict high = near->threshold_high, *restrict alias = near->alias;
+/* Words become rows by the alias method: the high word decides unless a boundary lies within its
+ * last bit. */
+static void weigh(const struct near *near, struct stream stream, const struct block *b,
+                  uint32_t *restrict row) {
+    const uint32_t rows = near->rows, *restrict high = near->threshold_high,
+                   *restrict alias = near->alias;
     for (uint32_t at = 0; at < b->size; at += CHUNK) {
         uint32_t open = 0, *restrict r = row + at;
         for (uint64_t i = 0; i < CHUNK; i++) {
@@ -204,10 +210,11 @@ struct side {
     const int32_t *delta;
 };
 
-/* Moves every job along one side by its row and takes the coordinate off `rest`; or-s into `out` who left the box. */
-static inline __attribute__((always_inline)) void move_along(struct side side, const bool wrap, uint32_t size,
-                                                             const uint32_t *restrict row, uint32_t *restrict rest,
-                                                             uint32_t *restrict v, uint32_t *restrict out) {
+/* Moves every job along one side by its row and takes the coordinate off `rest`; or-s into `out`
+ * who left the box. */
+static inline __attribute__((always_inline)) void
+move_along(struct side side, const bool wrap, uint32_t size, const uint32_t *restrict row,
+           uint32_t *restrict rest, uint32_t *restrict v, uint32_t *restrict out) {
     const uint32_t length = side.length, stride = side.stride;
     const int32_t *restrict delta = side.delta;
     for (uint64_t i = 0; i < size; i++) {
@@ -222,7 +229,8 @@ static inline __attribute__((always_inline)) void move_along(struct side side, c
     }
 }
 
-/* Moves every origin by its row, one side of the box after the other; out[i] tells who left a box with borders. */
+/* Moves every origin by its row, one side of the box after the other; out[i] tells who left a box
+ * with borders. */
 static bool apply_lattice(const struct sampler *s, struct block *b, const uint32_t *restrict row,
                           uint32_t *restrict out) {
     const struct offsets *o = &s->near->offsets;
@@ -248,17 +256,20 @@ static bool apply_lattice(const struct sampler *s, struct block *b, const uint32
 }
 
 /* One job beyond a border: rows from BORDER words until one lies inside. */
-static void retry_inside(const struct sampler *s, struct stream stream, struct block *b, uint32_t i) {
+static void retry_inside(const struct sampler *s, struct stream stream, struct block *b,
+                         uint32_t i) {
     const struct near *near = s->near;
     for (uint32_t attempt = 0;; attempt++) {
         CHECK(attempt < 1000000);
         const uint32_t j =
-            near->weighted ? row_of(near, fraction(stream, PURPOSE_BORDER, 2 * attempt, b->first + i))
-                           : rng_below(stream, PURPOSE_BORDER, attempt, b->first + i, near->rows);
+            near->weighted
+                ? row_of(near, fraction(stream, PURPOSE_BORDER, 2 * attempt, b->first + i))
+                : rng_below(stream, PURPOSE_BORDER, attempt, b->first + i, near->rows);
         uint32_t rest = b->origin[i], to = 0, stride = 1;
         bool inside = true;
         for (unsigned d = s->space.dims; d-- > 0;) {
-            const uint32_t side = s->space.side[d], x = rest % side + (uint32_t)near->offsets.delta[d][j];
+            const uint32_t side = s->space.side[d],
+                           x = rest % side + (uint32_t)near->offsets.delta[d][j];
             inside = inside && x < side;
             to += x * stride;
             stride *= side;
@@ -318,7 +329,8 @@ static void choose_lists(const struct sampler *s, struct stream stream, struct b
         const uint64_t u = b->origin[i], *first = l->first + u * l->reach;
         uint64_t from = first[0], end = first[l->reach];
         if (s->near->weighted) {
-            const uint32_t h = weighted_shell(l, u, fraction(stream, PURPOSE_CANDIDATE, 1, b->first + i));
+            const uint32_t h =
+                weighted_shell(l, u, fraction(stream, PURPOSE_CANDIDATE, 1, b->first + i));
             from = first[h];
             end = first[h + 1];
         }

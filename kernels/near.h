@@ -2,13 +2,14 @@
  *
  * One random server near the origin: the second choice of unif-pot, invsq-pot and edge.
  *
- *   unweighted  the r-th row of the neighbourhood in the order of neighbourhood.h, r uniform from candidate slot 0;
- *               with `self` the row after the last is the origin
- *   weighted    probability proportional to 1/distance^2: alias method over the same rows (Walker, ACM TOMS 3(3), 1977;
- *               Vose, IEEE TSE 17(9), 1991) on the 64-bit fraction slot0 : slot1, whose low half is made only where the
+ *   unweighted  the r-th row of the neighbourhood in the order of neighbourhood.h, r uniform from
+ * candidate slot 0; with `self` the row after the last is the origin weighted    probability
+ * proportional to 1/distance^2: alias method over the same rows (Walker, ACM TOMS 3(3), 1977; Vose,
+ * IEEE TSE 17(9), 1991) on the 64-bit fraction slot0 : slot1, whose low half is made only where the
  *               high half leaves the row open
  *   borders     rows of an unbounded box, drawn again from BORDER words until one lies inside
- *   lists       trees: weighted draws choose the shell by slots 1 and 2, then the member by slot 0 */
+ *   lists       trees: weighted draws choose the shell by slots 1 and 2, then the member by slot 0
+ */
 #ifndef POTLUCK_NEAR_H
 #define POTLUCK_NEAR_H
 
@@ -23,16 +24,18 @@ struct near {
     uint32_t rows;          /* of the table, `self` included */
     struct offsets offsets; /* NEAR_LATTICE, NEAR_CUBE */
     struct lists lists;     /* NEAR_LISTS */
-    uint64_t *threshold;    /* weighted [rows]: row j stays j below threshold[j], in units of 2^-64, */
-    uint32_t *alias;        /* else it becomes alias[j] */
+    uint64_t *threshold; /* weighted [rows]: row j stays j below threshold[j], in units of 2^-64, */
+    uint32_t *alias;     /* else it becomes alias[j] */
     uint32_t *threshold_high; /* the high halves */
 };
 
 /* Bytes and ways of a neighbourhood, for examine(). */
-void ISA(near_examine)(const struct space *space, uint64_t reach, bool weighted, struct sampler_facts *facts);
+void ISA(near_examine)(const struct space *space, uint64_t reach, bool weighted,
+                       struct sampler_facts *facts);
 void ISA(near_prepare)(struct sampler *s, uint64_t reach, bool self, bool weighted);
 void ISA(near_free)(struct near *near);
-/* candidate[0] = origin, candidate[1] = a random neighbour, hop = its distance where the sampler gives it. */
+/* candidate[0] = origin, candidate[1] = a random neighbour, hop = its distance where the sampler
+ * gives it. */
 void ISA(near_choose)(const struct sampler *s, struct stream stream, struct block *b);
 /* v uniform over the servers other than u, from a raw number below n-1. */
 void ISA(near_anybody)(const struct sampler *s, struct stream stream, struct block *b);

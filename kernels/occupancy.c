@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * balls, method occupancy: on the complete graph only the numbers of servers with each load matter. Let s_k be the number
- * of servers with load k or more, and rank the servers by load, the fullest first: the server of rank r has load at least
- * k when r < s_k. The least loaded of d candidates is the one of the largest rank.
+ * balls, method occupancy: on the complete graph only the numbers of servers with each load matter.
+ * Let s_k be the number of servers with load k or more, and rank the servers by load, the fullest
+ * first: the server of rank r has load at least k when r < s_k. The least loaded of d candidates is
+ * the one of the largest rank.
  *
- * A rank is r = floor(x / step) for x uniform on 64 bits, step = floor((2^64 - 1) / n), x >= n * step being drawn again:
- * exact, and without a division, since r < s_k is x < T_k with T_k = s_k * step. The high word of x decides unless it
- * equals that of a threshold; only then is the low word made. Sixteen replications run side by side.
+ * A rank is r = floor(x / step) for x uniform on 64 bits, step = floor((2^64 - 1) / n), x >= n *
+ * step being drawn again: exact, and without a division, since r < s_k is x < T_k with T_k = s_k *
+ * step. The high word of x decides unless it equals that of a threshold; only then is the low word
+ * made. Sixteen replications run side by side.
  *
- * Words: ball i uses slots of OCCUPANCY words, word (i * slots + slot) being output % 4 of draw / 4 in lane 0 (high
- * halves) and lane 1 (low halves); lanes from 2 on replace what is drawn again. */
+ * Words: ball i uses slots of OCCUPANCY words, word (i * slots + slot) being output % 4 of draw / 4
+ * in lane 0 (high halves) and lane 1 (low halves); lanes from 2 on replace what is drawn again. */
 #include "balls.h"
 
 #include <stdlib.h>
@@ -35,8 +37,10 @@ static uint32_t exact_word(const struct group *g, unsigned lane, uint32_t which,
 }
 
 /* 64 bits of candidate `slot` of ball i; attempt 0 is the one whose high half the fast path saw. */
-static uint64_t exact_fraction(const struct group *g, unsigned lane, uint64_t index, uint32_t attempt) {
-    return (uint64_t)exact_word(g, lane, 2 * attempt, index) << 32 | exact_word(g, lane, 2 * attempt + 1, index);
+static uint64_t exact_fraction(const struct group *g, unsigned lane, uint64_t index,
+                               uint32_t attempt) {
+    return (uint64_t)exact_word(g, lane, 2 * attempt, index) << 32 |
+           exact_word(g, lane, 2 * attempt + 1, index);
 }
 
 /* The largest x among the candidates of ball i, everything decided exactly. */
@@ -67,7 +71,8 @@ static void raise_row(struct group *g, uint64_t row, unsigned lane) {
 }
 
 /* Largest high words of the candidates; `open` marks lanes the high words cannot decide. */
-static void largest_of(const struct group *g, const uint32_t *restrict w, uint32_t *restrict x, uint32_t *restrict open) {
+static void largest_of(const struct group *g, const uint32_t *restrict w, uint32_t *restrict x,
+                       uint32_t *restrict open) {
     const struct ranks *ranks = &g->p->ranks;
     const uint32_t last = (uint32_t)(g->step * g->p->n >> 32), near = (uint32_t)(g->step >> 32);
     const uint32_t beta = (uint32_t)(ranks->beta >> 32);
@@ -79,20 +84,22 @@ static void largest_of(const struct group *g, const uint32_t *restrict w, uint32
         const uint32_t *restrict y = w + c * SIDE, *restrict coin = w + ranks->d * SIDE;
         for (unsigned l = 0; l < SIDE; l++) {
             const bool taken = ranks->beta == UINT64_MAX || coin[l] < beta;
-            open[l] |= (uint32_t)(y[l] >= last) | (uint32_t)(ranks->beta != UINT64_MAX && coin[l] == beta);
+            open[l] |=
+                (uint32_t)(y[l] >= last) | (uint32_t)(ranks->beta != UINT64_MAX && coin[l] == beta);
             x[l] = taken && y[l] > x[l] ? y[l] : x[l];
         }
         for (unsigned e = 0; e < c && ranks->distinct; e++)
             for (unsigned l = 0; l < SIDE; l++) {
                 const uint32_t a = w[e * SIDE + l], b = y[l];
-                open[l] |= (a > b ? a - b : b - a) <= near + 1; /* a rank may begin low in its first word */
+                open[l] |= (a > b ? a - b : b - a) <=
+                           near + 1; /* a rank may begin low in its first word */
             }
     }
 }
 
 /* Two candidates with replacement, the common case, kept in registers. */
-static inline void largest_of_two(const struct group *g, const uint32_t *restrict w, uint32_t *restrict x,
-                                  uint32_t *restrict open) {
+static inline void largest_of_two(const struct group *g, const uint32_t *restrict w,
+                                  uint32_t *restrict x, uint32_t *restrict open) {
     const uint32_t last = (uint32_t)(g->step * g->p->n >> 32);
     for (unsigned l = 0; l < SIDE; l++) {
         x[l] = w[l] > w[SIDE + l] ? w[l] : w[SIDE + l];
@@ -101,7 +108,8 @@ static inline void largest_of_two(const struct group *g, const uint32_t *restric
 }
 
 /* Places ball i in all lanes: the first row whose threshold is not above x gains a server. */
-static void place_abreast(struct group *g, uint64_t i, const uint32_t *restrict x, uint32_t *restrict open) {
+static void place_abreast(struct group *g, uint64_t i, const uint32_t *restrict x,
+                          uint32_t *restrict open) {
     const uint32_t step_high = (uint32_t)(g->step >> 32), step_low = (uint32_t)g->step;
     uint32_t above[SIDE], hit[SIDE] = {0}, undecided = 0, grown = 0;
     for (unsigned l = 0; l < SIDE; l++)
@@ -164,7 +172,8 @@ static void drop_full(struct group *g) {
 static bool play_group(struct group *g) {
     const struct ranks *ranks = &g->p->ranks;
     const bool two = ranks->d == 2 && !ranks->distinct && ranks->beta == UINT64_MAX;
-    const uint64_t per_fill = OCCUPANCY_BLOCKS * 4 / g->slots / 4 * 4; /* whole draws: a multiple of four balls */
+    const uint64_t per_fill =
+        OCCUPANCY_BLOCKS * 4 / g->slots / 4 * 4; /* whole draws: a multiple of four balls */
     const struct words w = {g->stream, PURPOSE_OCCUPANCY, 0};
     memset(g->high, 0, g->room * SIDE * sizeof *g->high);
     memset(g->low, 0, g->room * SIDE * sizeof *g->low);
@@ -201,7 +210,8 @@ static void record_lane(const struct group *g, unsigned lane, uint64_t index, st
     free(level);
 }
 
-uint64_t ISA(balls_occupancy)(const struct balls *p, uint64_t key, struct workspace work, struct outcome *out) {
+uint64_t ISA(balls_occupancy)(const struct balls *p, uint64_t key, struct workspace work,
+                              struct outcome *out) {
     if (work.size < occupancy_bytes(OCCUPANCY_ROWS))
         return occupancy_bytes(OCCUPANCY_ROWS);
     struct group g = {.p = p, .stream = {.key = key}, .step = UINT64_MAX / p->n};

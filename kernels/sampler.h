@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The contract of a placement policy: a block of jobs in, for each job its origin and its candidate servers out. What is
- * done with the candidates (balls: the least loaded takes the job at once; queue: it joins the shortest) is the model's
- * business, so one policy serves every model. Adding a policy is one file in policies/ and one line in list.def. */
+ * The contract of a placement policy: a block of jobs in, for each job its origin and its candidate
+ * servers out. What is done with the candidates (balls: the least loaded takes the job at once;
+ * queue: it joins the shortest) is the model's business, so one policy serves every model. Adding a
+ * policy is one file in policies/ and one line in list.def. */
 #ifndef POTLUCK_SAMPLER_H
 #define POTLUCK_SAMPLER_H
 
@@ -12,15 +13,16 @@
 
 enum { BLOCK = 2048, CANDIDATES_MAX = 64, DRAWS_MAX = CANDIDATES_MAX };
 
-/* Jobs first .. first+size-1. The arrays have BLOCK elements each; origin, raw[0], raw[1] and so on follow each other
- * without a gap, and two candidates are neighbours among them. */
+/* Jobs first .. first+size-1. The arrays have BLOCK elements each; origin, raw[0], raw[1] and so on
+ * follow each other without a gap, and so do the candidates among them. */
 struct block {
     uint64_t first; /* a multiple of BLOCK */
     uint32_t size;
-    uint32_t *origin;                    /* u: where the job arrives */
-    uint32_t *raw[DRAWS_MAX];            /* numbers from candidate slots 0, 1, .., below sampler.range[slot] */
-    uint32_t *candidate[CANDIDATES_MAX]; /* set by choose(), in the order that decides ties: raw or origin arrays */
-    uint32_t *hop;                       /* distance of candidate 1 from the origin, if sampler.gives_hop */
+    uint32_t *origin;         /* u: where the job arrives */
+    uint32_t *raw[DRAWS_MAX]; /* numbers from candidate slots 0, 1, .., below sampler.range[slot] */
+    uint32_t *candidate[CANDIDATES_MAX]; /* set by choose(), in the order that decides ties: raw or
+                                            origin arrays */
+    uint32_t *hop; /* distance of candidate 1 from the origin, if sampler.gives_hop */
     uint32_t *scratch;
 };
 
@@ -39,39 +41,45 @@ struct sampler {
     uint32_t range[DRAWS_MAX]; /* of each: the number is uniform below this; 0: a whole word */
     bool origin_first;         /* candidate 0 is the origin, candidate 1 the other choice */
     bool gives_hop;            /* choose() knows the distance of candidate 1 */
+    uint64_t reach;            /* which is at most this */
     bool blind;                /* candidates do not depend on the origin, which need not be drawn */
     uint32_t d;                /* parameters of the policies, as each needs them */
     bool distinct;
-    uint64_t beta;             /* probability in units of 2^-64 */
+    uint64_t beta; /* probability in units of 2^-64 */
     struct near *near;
 };
 
 /* What examine() finds out. */
 struct sampler_facts {
-    uint64_t bytes;      /* tables */
-    double nanoseconds;  /* expected per job, for plans */
-    unsigned draws;      /* candidate slots drawn for every job */
-    char how[64];        /* how candidates are drawn, for people */
+    uint64_t bytes;     /* tables */
+    double nanoseconds; /* expected per job, for plans */
+    unsigned draws;     /* candidate slots drawn for every job */
+    char how[64];       /* how candidates are drawn, for people */
 };
 
-/* The law of the ranks of the candidates among servers sorted by load, for exchangeable policies on `complete`. */
+/* The law of the ranks of the candidates among servers sorted by load, for exchangeable policies on
+ * `complete`. */
 struct ranks {
     unsigned d;    /* candidates */
     bool distinct; /* without replacement */
-    uint64_t beta; /* probability of d candidates instead of one, in units of 2^-64, UINT64_MAX: always */
+    uint64_t beta; /* probability of d candidates instead of one, in units of 2^-64, UINT64_MAX:
+                      always */
 };
 
 struct policy {
     struct kind kind;
     bool settles_ties; /* `ties` makes a difference */
-    /* Checks the parameters against the space; on refusal `at` is the index of the parameter at fault. */
-    bool (*examine)(const struct value *values, const struct space *space, struct sampler_facts *facts,
-                    struct reason *why, unsigned *at);
-    /* Builds the tables and says what is to be drawn; space, n, ties and policy are filled in already. */
+    /* Checks the parameters against the space; on refusal `at` is the index of the parameter at
+     * fault. */
+    bool (*examine)(const struct value *values, const struct space *space,
+                    struct sampler_facts *facts, struct reason *why, unsigned *at);
+    /* Builds the tables and says what is to be drawn; space, n, ties and policy are filled in
+     * already. */
     void (*prepare)(const struct value *values, struct sampler *s);
     /* Turns origins and raw numbers of a block into candidates, in place. */
     void (*choose)(const struct sampler *s, struct stream stream, struct block *b);
-    /* Exchangeable policies: their ranks on `complete` with n servers. NULL: method occupancy is refused. */
+    /* Exchangeable policies: their ranks on `complete` with n servers. NULL: method occupancy is
+     * refused. */
     void (*ranks)(const struct value *values, uint64_t n, struct ranks *ranks);
 };
 
@@ -88,7 +96,8 @@ static inline struct words draw_of(struct stream stream, unsigned j) {
     return (struct words){stream, j == 0 ? PURPOSE_ORIGIN : PURPOSE_CANDIDATE, j == 0 ? 0 : j - 1};
 }
 
-/* Origins, raw numbers and candidates of a block. A model that has other work to do meanwhile draws by itself. */
+/* Origins, raw numbers and candidates of a block. A model that has other work to do meanwhile draws
+ * by itself. */
 static inline void block_draw(const struct sampler *s, struct stream stream, struct block *b) {
     draw_below(draw_of(stream, 0), b->first, b->size, s->n, b->origin);
     for (unsigned j = 0; j < s->draws; j++) {

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * balls, method servers: a pipeline over blocks of balls. Origins and raw numbers of a block are drawn by vector code;
- * the policy makes candidates of them; placement is sequential and free of branches; costs are vector code again. While
- * a block is placed, the words of the next one are drawn between its balls: vector units and scalar ones then work at
- * the same time. Loads are small integers: the caches hold more of them, and clearing is cheap. When a load reaches half
- * of what its width holds, the replication is played again with wider loads.
+ * balls, method servers: a pipeline over blocks of balls. Origins and raw numbers of a block are
+ * drawn by vector code; the policy makes candidates of them; placement is sequential and free of
+ * branches; costs are vector code again. While a block is placed, the words of the next one are
+ * drawn between its balls: vector units and scalar ones then work at the same time. Loads are small
+ * integers: the caches hold more of them, and clearing is cheap. A load that outgrows its width
+ * wraps around, which shows at the end as missing balls: the replication is then played again with
+ * wider loads.
  *
- * Ties: among i.i.d. candidates the first drawn wins, which is fair; between origin and candidate 1 of an origin_first
- * policy bit i % 32 of TIE word i / 32 settles fair ties of ball i (1: candidate 1 wins); TIES_ORIGIN: the origin wins. */
+ * Ties: among i.i.d. candidates the first drawn wins, which is fair; between origin and candidate 1
+ * of an origin_first policy bit i % 32 of TIE word i / 32 settles fair ties of ball i (1: candidate
+ * 1 wins); TIES_ORIGIN: the origin wins. */
 #include "balls.h"
 #include "distance.h"
 
@@ -23,17 +26,19 @@ struct play {
     enum rule rule;
     struct block pair[2]; /* the block being placed and the one being drawn take turns */
     struct block *block;  /* being placed */
-    uint32_t *coin;       /* [BLOCK / 32]: bit i % 32 of word i / 32: a tie of ball i goes to candidate 1 */
-    uint32_t *taken;      /* [BLOCK / 32]: likewise, ball i went to candidate 1 */
-    uint32_t *where;      /* [BLOCK]: the server each ball went to */
-    uint64_t *hops;       /* [HOP_TABLE] */
+    uint32_t
+        *coin; /* [BLOCK / 32]: bit i % 32 of word i / 32: a tie of ball i goes to candidate 1 */
+    uint32_t *taken; /* [BLOCK / 32]: likewise, ball i went to candidate 1 */
+    uint32_t *where; /* [BLOCK]: the server each ball went to */
+    uint64_t *hops;  /* [HOP_TABLES][HOP_BINS]: balls by hop */
     void *loads;
-    uint64_t room;        /* bytes for loads */
+    uint64_t room; /* bytes for loads */
     unsigned width;
     uint64_t moved, cost;
 };
 
-static inline __attribute__((always_inline)) uint64_t load_of(const void *loads, unsigned width, uint32_t i) {
+static inline __attribute__((always_inline)) uint64_t load_of(const void *loads, unsigned width,
+                                                              uint32_t i) {
     switch (width) {
     case 1:
         return ((const uint8_t *)loads)[i];
@@ -46,7 +51,8 @@ static inline __attribute__((always_inline)) uint64_t load_of(const void *loads,
     }
 }
 
-static inline __attribute__((always_inline)) void set_load(void *loads, unsigned width, uint32_t i, uint64_t load) {
+static inline __attribute__((always_inline)) void set_load(void *loads, unsigned width, uint32_t i,
+                                                           uint64_t load) {
     switch (width) {
     case 1:
         ((uint8_t *)loads)[i] = (uint8_t)load;
@@ -62,18 +68,19 @@ static inline __attribute__((always_inline)) void set_load(void *loads, unsigned
     }
 }
 
-/* What placement needs, in as few registers as possible: candidate 1 of a ball lies BLOCK words after candidate 0. */
+/* What placement needs, in as few registers as possible: candidate 1 of a ball lies BLOCK words
+ * after candidate 0. */
 struct placer {
     void *restrict loads;
     const uint32_t *first;
     uint32_t coin, taken; /* bits of the balls at hand */
-    uint64_t seen;        /* bitwise or of all new loads */
 };
 
-/* Places ball i, whose bits are number `bit`. `width`, `rule` and `keep` (what became of the ball is asked for) are
- * constants at every call. */
-static inline __attribute__((always_inline)) void place(struct placer *p, const unsigned width, const enum rule rule,
-                                                        const bool keep, uint64_t i, unsigned bit) {
+/* Places ball i, whose bits are number `bit`. `width`, `rule` and `keep` (what became of the ball
+ * is asked for) are constants at every call. */
+static inline __attribute__((always_inline)) void place(struct placer *p, const unsigned width,
+                                                        const enum rule rule, const bool keep,
+                                                        uint64_t i, unsigned bit) {
     uint32_t to = p->first[i];
     if (rule != RULE_ONE) {
         const uint32_t other = p->first[i + BLOCK];
@@ -83,14 +90,12 @@ static inline __attribute__((always_inline)) void place(struct placer *p, const 
         if (keep)
             p->taken |= turn << bit;
     }
-    const uint64_t grown = load_of(p->loads, width, to) + 1;
-    set_load(p->loads, width, to, grown);
-    p->seen |= grown;
+    set_load(p->loads, width, to, load_of(p->loads, width, to) + 1);
 }
 
 /* Balls from .. size-1 of the block in order. */
-static inline __attribute__((always_inline)) uint64_t place_rest(const struct play *q, const unsigned width,
-                                                                 const enum rule rule, uint32_t from) {
+static inline __attribute__((always_inline)) void
+place_rest(const struct play *q, const unsigned width, const enum rule rule, uint32_t from) {
     struct placer p = {.loads = q->loads, .first = q->block->candidate[0]};
     const uint32_t size = q->block->size;
     for (uint32_t i = from; i < size; i += 32) {
@@ -101,65 +106,81 @@ static inline __attribute__((always_inline)) uint64_t place_rest(const struct pl
             place(&p, width, rule, true, i + bit, bit);
         q->taken[i / 32] = p.taken;
     }
-    return p.seen;
 }
 
 /* More than two candidates: the first of the least loaded. */
-static inline __attribute__((always_inline)) uint64_t place_many(const struct play *q, const unsigned width) {
-    const struct block *b = q->block;
-    const unsigned candidates = q->p->sampler.candidates;
+static inline __attribute__((always_inline)) void
+place_among(const struct play *q, const unsigned width, const unsigned candidates) {
+    const uint32_t *restrict first = q->block->candidate[0], size = q->block->size;
+    uint32_t *restrict where = q->where;
     void *restrict loads = q->loads;
-    uint64_t seen = 0;
-    for (uint64_t i = 0, size = b->size; i < size; i++) {
-        uint32_t to = b->candidate[0][i];
+    for (uint64_t i = 0; i < size; i++) {
+        uint32_t to = first[i];
         uint64_t load = load_of(loads, width, to);
         for (unsigned c = 1; c < candidates; c++) {
-            const uint32_t other = b->candidate[c][i];
+            const uint32_t other = first[c * BLOCK + i];
             const uint64_t rival = load_of(loads, width, other);
-            to = rival < load ? other : to;
+            const uint32_t turn = -(uint32_t)(rival < load);
+            to ^= (to ^ other) & turn;
             load = rival < load ? rival : load;
         }
-        set_load(loads, width, to, ++load);
-        q->where[i] = to;
-        seen |= load;
+        set_load(loads, width, to, load + 1);
+        where[i] = to;
     }
-    return seen;
 }
 
-static inline __attribute__((always_inline)) uint64_t place_rule(const struct play *q, const unsigned width,
-                                                                 uint32_t from) {
+static inline __attribute__((always_inline)) void place_many(const struct play *q,
+                                                             const unsigned width) {
+    if (q->p->sampler.candidates == 3)
+        place_among(q, width, 3);
+    else if (q->p->sampler.candidates == 4)
+        place_among(q, width, 4);
+    else
+        place_among(q, width, q->p->sampler.candidates);
+}
+
+static inline __attribute__((always_inline)) void place_rule(const struct play *q,
+                                                             const unsigned width, uint32_t from) {
     switch (q->rule) {
     case RULE_ONE:
-        return place_rest(q, width, RULE_ONE, from);
+        place_rest(q, width, RULE_ONE, from);
+        return;
     case RULE_FIRST:
-        return place_rest(q, width, RULE_FIRST, from);
+        place_rest(q, width, RULE_FIRST, from);
+        return;
     case RULE_COIN:
-        return place_rest(q, width, RULE_COIN, from);
-    default:
-        return place_many(q, width);
+        place_rest(q, width, RULE_COIN, from);
+        return;
+    case RULE_MANY:
+        place_many(q, width);
+        return;
     }
 }
 
-/* Places the balls of the block from number `from` on; returns the bitwise or of their new loads. */
-static uint64_t place_block(const struct play *q, uint32_t from) {
-    CHECK(q->p->sampler.candidates != 2 || q->block->candidate[1] == q->block->candidate[0] + BLOCK);
+/* Places the balls of the block from number `from` on. */
+static void place_block(const struct play *q, uint32_t from) {
+    for (unsigned c = 1; c < q->p->sampler.candidates; c++)
+        CHECK(q->block->candidate[c] == q->block->candidate[0] + c * BLOCK);
     switch (q->width) {
     case 1:
-        return place_rule(q, 1, from);
+        place_rule(q, 1, from);
+        return;
     case 2:
-        return place_rule(q, 2, from);
+        place_rule(q, 2, from);
+        return;
     case 4:
-        return place_rule(q, 4, from);
+        place_rule(q, 4, from);
+        return;
     default:
-        return place_rule(q, 8, from);
+        place_rule(q, 8, from);
     }
 }
 
 /* Balls placed beside one chunk of words. */
 enum { BESIDE = 32 };
 
-static inline __attribute__((always_inline)) void place_few(struct placer *p, const enum rule rule, const bool keep,
-                                                            unsigned step) {
+static inline __attribute__((always_inline)) void place_few(struct placer *p, const enum rule rule,
+                                                            const bool keep, unsigned step) {
     for (unsigned j = step * (BESIDE / DRAW_STEPS), end = j + BESIDE / DRAW_STEPS; j < end; j++)
         place(p, 1, rule, keep, j, j);
 }
@@ -176,10 +197,10 @@ static inline __attribute__((always_inline)) void beside_coin(void *context, uns
     place_few(context, RULE_COIN, true, step);
 }
 
-/* Draws everything for block b, chunk after chunk; beside each chunk BESIDE of the first `balls` balls of the present
- * block are placed. Returns how many were; *seen is the bitwise or of their new loads. */
-static inline __attribute__((always_inline)) uint32_t draw_placing(struct play *q, struct block *b, uint32_t balls,
-                                                                   draw_beside *beside, uint64_t *seen) {
+/* Draws everything for block b, chunk after chunk; beside each chunk BESIDE of the first `balls`
+ * balls of the present block are placed. Returns how many were. */
+static inline __attribute__((always_inline)) uint32_t
+draw_placing(struct play *q, struct block *b, uint32_t balls, draw_beside *beside) {
     const struct sampler *s = &q->p->sampler;
     struct placer p = {.loads = q->loads, .first = q->block->candidate[0]};
     uint32_t placed = 0;
@@ -202,28 +223,30 @@ static inline __attribute__((always_inline)) uint32_t draw_placing(struct play *
             draw_again(w, b->first + i, rejected, range, out + i);
         }
     }
-    *seen = p.seen;
     return placed;
 }
 
-static uint32_t draw_and_place(struct play *q, struct block *b, uint64_t *seen) {
+static uint32_t draw_and_place(struct play *q, struct block *b) {
     const uint32_t balls = q->block->size;
     if (q->width > 1 || q->rule == RULE_MANY)
-        return draw_placing(q, b, 0, draw_alone, seen);
+        return draw_placing(q, b, 0, draw_alone);
     if (q->rule == RULE_ONE)
-        return draw_placing(q, b, balls, beside_one, seen);
+        return draw_placing(q, b, balls, beside_one);
     if (q->rule == RULE_COIN)
-        return draw_placing(q, b, balls, beside_coin, seen);
-    return q->p->stays ? draw_placing(q, b, balls, beside_blind, seen) : draw_placing(q, b, balls, beside_first, seen);
+        return draw_placing(q, b, balls, beside_coin);
+    return q->p->stays ? draw_placing(q, b, balls, beside_blind)
+                       : draw_placing(q, b, balls, beside_first);
 }
 
 static void draw_coins(const struct play *q) {
-    draw_words((struct words){q->stream, PURPOSE_TIE, 0}, q->block->first / 32, (q->block->size + 31) / 32, q->coin);
+    draw_words((struct words){q->stream, PURPOSE_TIE, 0}, q->block->first / 32,
+               (q->block->size + 31) / 32, q->coin);
 }
 
 /* The server of each ball of a placed block. */
 static const uint32_t *find_where(const struct play *q) {
-    const uint32_t size = q->block->size, *restrict first = q->block->candidate[0], *restrict taken = q->taken;
+    const uint32_t size = q->block->size, *restrict first = q->block->candidate[0],
+                   *restrict taken = q->taken;
     uint32_t *restrict where = q->where;
     if (q->rule == RULE_MANY)
         return where;
@@ -245,47 +268,57 @@ static void clear_hops(const struct play *q) {
             hop[i + bit] &= -(taken[i / 32] >> bit & 1);
 }
 
-/* Balls of the block by distance moved. */
-static void tabulate_hops(const struct play *q) {
+/* Balls of the block by distance moved, when distances are small: one vectorised count for each. */
+static void count_few_hops(struct play *q, uint32_t reach) {
     const uint32_t size = q->block->size, *restrict hop = q->block->hop;
-    uint64_t *restrict even = q->hops, *restrict odd = q->hops + HOP_TABLE / 2;
-    if (q->p->sampler.space.diameter >= BINS_EXACT) {
+    for (uint32_t h = 1; h <= reach; h++) {
+        uint32_t count = 0;
         for (uint64_t i = 0; i < size; i++)
-            even[bin_of(hop[i])]++;
-        return;
+            count += hop[i] == h;
+        q->hops[h] += count;
+        q->moved += count;
+        q->cost += (uint64_t)h * count;
     }
-    for (uint64_t i = 0; i + 1 < size; i += 2) {
-        even[hop[i]]++;
-        odd[hop[i + 1]]++;
-    }
-    if (size & 1)
-        even[hop[size - 1]]++;
 }
 
-/* Distances the balls of the block moved. */
-static void count_hops(struct play *q) {
-    const struct sampler *s = &q->p->sampler;
-    const uint32_t size = q->block->size;
-    uint32_t *hop = q->block->hop, moved = 0;
-    uint64_t cost = 0;
-    if (s->candidates == 1 && s->origin_first)
-        return;
-    if (s->gives_hop)
-        clear_hops(q);
-    else
-        block_hops(&s->space, q->block->origin, find_where(q), size, hop);
+/* The same by tables: four, so that equal distances in a row seldom wait for each other. */
+static void tabulate_hops(struct play *q) {
+    const uint32_t size = q->block->size, *restrict hop = q->block->hop;
+    uint32_t moved = 0;
+    uint64_t *restrict table = q->hops, cost = 0;
     for (uint64_t i = 0; i < size; i++) {
         moved += hop[i] != 0;
         cost += hop[i];
     }
     q->moved += moved;
     q->cost += cost;
-    if (s->space.diameter > 1) /* else balls by hop follow from `moved` */
+    if (q->p->sampler.space.diameter < BINS_EXACT)
+        for (uint64_t i = 0; i < size; i++)
+            table[i % HOP_TABLES * HOP_BINS + hop[i]]++;
+    else
+        for (uint64_t i = 0; i < size; i++)
+            table[i % HOP_TABLES * HOP_BINS + bin_of(hop[i])]++;
+}
+
+/* Distances the balls of the block moved. */
+static void count_hops(struct play *q) {
+    enum { FEW = 12 };
+    const struct sampler *s = &q->p->sampler;
+    if (s->candidates == 1 && s->origin_first)
+        return;
+    if (s->gives_hop)
+        clear_hops(q);
+    else
+        block_hops(&s->space, q->block->origin, find_where(q), q->block->size, q->block->hop);
+    const uint64_t reach = s->gives_hop ? s->reach : s->space.diameter;
+    if (reach <= FEW)
+        count_few_hops(q, (uint32_t)reach);
+    else
         tabulate_hops(q);
 }
 
-/* How many balls stay at their origin by chance: the policy never looked at it, so each does with probability 1/n. The
- * number for 64 balls at a time is drawn by inversion of a 64-bit fraction. */
+/* How many balls stay at their origin by chance: the policy never looked at it, so each does with
+ * probability 1/n. The number for 64 balls at a time is drawn by inversion of a 64-bit fraction. */
 static uint64_t count_stays(const struct play *q) {
     const struct balls *p = q->p;
     const uint64_t groups = (p->m + CHUNK - 1) / CHUNK;
@@ -300,7 +333,8 @@ static uint64_t count_stays(const struct play *q) {
             const uint64_t *below = p->stay[from + g == groups - 1 && p->m % CHUNK];
             if (high[g] < below[0] >> 32)
                 continue;
-            const uint64_t x = (uint64_t)high[g] << 32 | rng_word(q->stream, PURPOSE_STAY, 1, from + g);
+            const uint64_t x =
+                (uint64_t)high[g] << 32 | rng_word(q->stream, PURPOSE_STAY, 1, from + g);
             for (unsigned j = 0; j < CHUNK && x >= below[j] && below[j] != UINT64_MAX; j++)
                 stays++;
         }
@@ -319,7 +353,8 @@ static void byte_extremes(const uint8_t *restrict load, uint64_t n, uint64_t *lo
     *high = most;
 }
 
-static void byte_levels(const uint8_t *restrict load, uint64_t n, uint64_t low, uint64_t levels, uint64_t *level) {
+static void byte_levels(const uint8_t *restrict load, uint64_t n, uint64_t low, uint64_t levels,
+                        uint64_t *level) {
     enum { LINE = 64, SWEEP = 64 * LINE };
     const uint64_t whole = n / LINE * LINE;
     for (uint64_t from = 0; from < whole; from += SWEEP) {
@@ -348,8 +383,9 @@ static void wide_extremes(const struct play *q, uint64_t *low, uint64_t *high) {
     }
 }
 
-/* What the loads of a finished replication say. */
-static void record(struct play *q, uint64_t index, struct outcome *out) {
+/* What the loads of a finished replication say; false when balls are missing because a load outgrew
+ * its width. */
+static bool record(struct play *q, uint64_t index, struct outcome *out) {
     enum { FEW = 64, SWEEPS_MOST = 16 };
     const uint64_t n = q->p->n;
     uint64_t low, high, few[FEW] = {0};
@@ -364,9 +400,17 @@ static void record(struct play *q, uint64_t index, struct outcome *out) {
     else
         for (uint64_t i = 0; i < n; i++)
             level[load_of(q->loads, q->width, (uint32_t)i) - low]++;
-    ISA(balls_record)(q->p, &(struct census){low, levels, level}, index, out);
+    uint64_t balls = 0;
+    for (uint64_t k = 0; k < levels; k++)
+        balls += level[k] * (low + k);
+    const bool whole = balls == q->p->m;
+    CHECK(whole || q->width < 8);
+    if (whole)
+        ISA(balls_record)(q->p, &(struct census){low, levels, level}, index, out);
     if (level != few)
         free(level);
+    if (!whole)
+        return false;
     if (out->histogram[SUM_SERVER]) {
         for (uint64_t i = 0; i < n; i++)
             out->histogram[SUM_SERVER][i] += load_of(q->loads, q->width, (uint32_t)i);
@@ -375,6 +419,7 @@ static void record(struct play *q, uint64_t index, struct outcome *out) {
     int64_t *tally = out->tally + index * BALLS_ROWS;
     tally[ROW_MOVED] = (int64_t)q->moved;
     tally[ROW_COST] = (int64_t)q->cost;
+    return true;
 }
 
 /* Makes the next block out of `first`, empty past the last ball. */
@@ -386,53 +431,48 @@ static struct block *next_block(struct play *q, uint64_t first) {
     return b;
 }
 
-/* Plays a replication; false when the loads grow out of their width. */
-static bool play_one(struct play *q) {
+static void play_one(struct play *q) {
     const struct balls *p = q->p;
     const struct sampler *s = &p->sampler;
-    uint64_t seen = 0;
     memset(q->loads, 0, p->n * q->width);
     q->moved = q->cost = 0;
     q->block = next_block(q, 0);
-    draw_placing(q, q->block, 0, draw_alone, &seen);
+    draw_placing(q, q->block, 0, draw_alone);
     while (q->block->size > 0) {
         struct block *next = next_block(q, q->block->first + BLOCK);
         s->policy->choose(s, q->stream, q->block);
         if (q->rule == RULE_COIN)
             draw_coins(q);
-        const uint32_t placed = draw_and_place(q, next, &seen);
-        seen |= place_block(q, placed);
-        if (seen >> (8 * q->width - 1))
-            return false;
+        place_block(q, draw_and_place(q, next));
         if (!p->stays)
             count_hops(q);
         q->block = next;
     }
     if (p->stays)
         q->moved = q->cost = p->m - count_stays(q);
-    return true;
 }
 
-static void add_hops(struct play *q, uint64_t replications, uint64_t moved, struct outcome *out) {
+/* Adds the balls of a replication by hop to the outcome, unless it has to be played again, and
+ * clears the tables. */
+static void add_hops(struct play *q, bool whole, struct outcome *out) {
     const struct balls *p = q->p;
+    const uint64_t bins = bin_of(p->sampler.space.diameter) + 1;
     uint64_t *count = out->histogram[COUNT_HOP];
-    if (p->sampler.space.diameter <= 1 || (p->sampler.candidates == 1 && p->sampler.origin_first)) {
-        count[0] += p->m * replications - moved;
-        out->used[COUNT_HOP] = 1;
-        if (moved) {
-            count[1] += moved;
-            out->used[COUNT_HOP] = 2;
-        }
-        return;
+    q->hops[0] = 0; /* who stayed follows from who moved */
+    for (unsigned t = 1; t < HOP_TABLES; t++)
+        q->hops[t * HOP_BINS] = 0;
+    if (p->stays)
+        q->hops[1] = q->moved;
+    if (whole && count) {
+        CHECK(bins <= out->stride[COUNT_HOP]);
+        count[0] += p->m - q->moved;
+        for (unsigned t = 0; t < HOP_TABLES; t++)
+            for (uint64_t b = 1; b < bins; b++)
+                count[b] += q->hops[t * HOP_BINS + b];
+        out->used[COUNT_HOP] = bins;
     }
-    for (uint64_t b = 0; b < HOP_TABLE / 2; b++) {
-        const uint64_t balls = q->hops[b] + q->hops[HOP_TABLE / 2 + b];
-        if (balls) {
-            CHECK(b < out->stride[COUNT_HOP]);
-            count[b] += balls;
-            out->used[COUNT_HOP] = b + 1;
-        }
-    }
+    for (unsigned t = 0; t < HOP_TABLES; t++)
+        memset(q->hops + t * HOP_BINS, 0, bins * sizeof *q->hops);
 }
 
 static uint32_t *array(char **at) {
@@ -454,38 +494,37 @@ static void lay_out(struct play *q, struct workspace work) {
             q->pair[b].raw[j] = array(&at);
     }
     q->hops = (uint64_t *)(void *)at;
-    at += HOP_TABLE * sizeof *q->hops;
+    at += HOP_TABLES * HOP_BINS * sizeof *q->hops;
     q->coin = (uint32_t *)(void *)at;
     q->taken = q->coin + BLOCK / 32;
     at += 2 * (BLOCK / 32) * sizeof(uint32_t);
     q->loads = at;
     q->room = work.size - (uint64_t)(at - (char *)work.memory);
-    q->rule = s->candidates == 1                            ? RULE_ONE
-              : s->candidates > 2                           ? RULE_MANY
+    q->rule = s->candidates == 1                        ? RULE_ONE
+              : s->candidates > 2                       ? RULE_MANY
               : s->origin_first && s->ties == TIES_FAIR ? RULE_COIN
-                                                            : RULE_FIRST;
+                                                        : RULE_FIRST;
 }
 
-uint64_t ISA(balls_servers)(const struct balls *p, uint64_t key, struct workspace work, struct outcome *out) {
+uint64_t ISA(balls_servers)(const struct balls *p, uint64_t key, struct workspace work,
+                            struct outcome *out) {
     const uint64_t need = servers_bytes(p->n, p->width, p->sampler.draws);
     if (work.size < need)
         return need;
     struct play q = {.p = p, .stream = {.key = key}, .width = p->width};
     lay_out(&q, work);
-    memset(q.hops, 0, HOP_TABLE * sizeof *q.hops);
-    uint64_t moved = 0;
-    for (uint64_t r = 0; r < out->count; r++) {
+    memset(q.hops, 0, HOP_TABLES * HOP_BINS * sizeof *q.hops);
+    for (uint64_t r = 0; r < out->count;) {
         q.stream.replication = (uint32_t)(out->first + r);
-        while (!play_one(&q)) {
-            CHECK(q.width < 8);
-            q.width *= 2;
-            if (p->n * q.width > q.room)
-                return servers_bytes(p->n, q.width, p->sampler.draws);
-        }
-        record(&q, r, out);
-        moved += q.moved;
+        play_one(&q);
+        const bool whole = record(&q, r, out);
+        add_hops(&q, whole, out);
+        r += whole;
+        if (whole)
+            continue;
+        q.width *= 2;
+        if (p->n * q.width > q.room)
+            return servers_bytes(p->n, q.width, p->sampler.draws);
     }
-    if (out->histogram[COUNT_HOP])
-        add_hops(&q, out->count, moved, out);
     return 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Bins of loads and hops: exact to 4095, then sixteen equal bins to each doubling (relative width at most 1/16). */
+ * Bins of loads and hops: exact to 4095, then sixteen equal bins to each doubling (relative width
+ * at most 1/16). */
 #ifndef POTLUCK_BINS_H
 #define POTLUCK_BINS_H
 
@@ -23,7 +24,8 @@ static inline uint64_t bin_of(uint64_t x) {
 static inline uint64_t bin_lower(uint64_t bin) {
     if (bin < BINS_EXACT)
         return bin;
-    const uint64_t e = 12 + (bin - BINS_EXACT) / BINS_PER_DOUBLING, part = (bin - BINS_EXACT) % BINS_PER_DOUBLING;
+    const uint64_t e = 12 + (bin - BINS_EXACT) / BINS_PER_DOUBLING,
+                   part = (bin - BINS_EXACT) % BINS_PER_DOUBLING;
     return (uint64_t)1 << e | part << (e - 4);
 }
 

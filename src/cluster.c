@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * MPI. No one-sided communication: Debian's Open MPI has no component for it between hosts. No blocking waits: those
- * spin at full load beside threads that compute. */
+ * MPI. No one-sided communication: Debian's Open MPI has no component for it between hosts. No
+ * blocking waits: those spin at full load beside threads that compute. */
 #include "cluster.h"
 
 #include <mpi.h>
@@ -26,7 +26,8 @@ bool cluster_start(int *argc, char ***argv, struct cluster *c, struct reason *wh
     *c = (struct cluster){0, 1};
     if (launched()) {
         int provided = 0;
-        if (MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS || provided < MPI_THREAD_FUNNELED)
+        if (MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS ||
+            provided < MPI_THREAD_FUNNELED)
             return refuse(why, "MPI cannot be started with threads");
         started = true;
         on_failure(abort_all);
@@ -35,7 +36,9 @@ bool cluster_start(int *argc, char ***argv, struct cluster *c, struct reason *wh
     }
     const char *tasks = getenv("SLURM_STEP_NUM_TASKS");
     if (c->size == 1 && tasks && atoi(tasks) > 1)
-        return refuse(why, "srun started %s processes that do not know of each other; use srun --mpi=pmix, or mpirun",
+        return refuse(why,
+                      "srun started %s processes that do not know of each other; use srun "
+                      "--mpi=pmix, or mpirun",
                       tasks);
     return true;
 }
@@ -68,7 +71,8 @@ void cluster_sum(double *values, int count) {
     if (!started)
         return;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Reduce(rank == 0 ? MPI_IN_PLACE : values, values, count, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+    MPI_Reduce(rank == 0 ? MPI_IN_PLACE : values, values, count, MPI_DOUBLE, MPI_SUM, 0,
+               MPI_COMM_WORLD);
 }
 
 static void nap(long microseconds) {
@@ -99,7 +103,8 @@ bool cluster_receive(int *rank, int *tag, uint64_t **words, uint64_t *count) {
         return false;
     MPI_Get_count(&status, MPI_UINT64_T, &size);
     *words = allocate((uint64_t)size + 1, sizeof **words);
-    MPI_Recv(*words, size, MPI_UINT64_T, status.MPI_SOURCE, status.MPI_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Recv(*words, size, MPI_UINT64_T, status.MPI_SOURCE, status.MPI_TAG, MPI_COMM_WORLD,
+             MPI_STATUS_IGNORE);
     *rank = status.MPI_SOURCE;
     *tag = status.MPI_TAG;
     *count = (uint64_t)size;

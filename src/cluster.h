@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Several processes as one: the only unit that knows MPI. Two-sided messages only, from one thread of each rank.
- * Without mpirun or srun there is one rank and MPI is never started. */
+ * Several processes as one: the only unit that knows MPI. Two-sided messages only, from one thread
+ * of each rank. Without mpirun or srun there is one rank and MPI is never started. */
 #ifndef POTLUCK_CLUSTER_H
 #define POTLUCK_CLUSTER_H
 
@@ -11,8 +11,9 @@ struct cluster {
     int rank, size;
 };
 
-/* Whether this process was started as one of several ranks by a launcher this build can talk to. False with a reason
- * when a batch system started several processes that do not know of each other. */
+/* Whether this process was started as one of several ranks by a launcher this build can talk to.
+ * False with a reason when a batch system started several processes that do not know of each other.
+ */
 bool cluster_start(int *argc, char ***argv, struct cluster *c, struct reason *why);
 void cluster_finish(void);
 /* Rank 0's text on every rank: *text is replaced by fresh memory on the others. */

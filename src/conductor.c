@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The protocol between ranks. A rank asks once for ranges for all its players, two for each; from then on every parcel
- * is answered by the next range. Rank 0 speaks to its own players through the same two functions, without messages. */
+ * The protocol between ranks. A rank asks once for ranges for all its players, two for each; from
+ * then on every parcel is answered by the next range. Rank 0 speaks to its own players through the
+ * same two functions, without messages. */
 #include "conductor.h"
 
 #include "progress.h"
@@ -132,7 +133,8 @@ static void hand_out(struct run *run) {
             if (rank == 0)
                 runner_push(run->runner, &range);
             else
-                cluster_send(rank, TAG_RANGE, (uint64_t[]){range.point, range.first, range.count}, 3);
+                cluster_send(rank, TAG_RANGE, (uint64_t[]){range.point, range.first, range.count},
+                             3);
         }
     }
 }
@@ -141,8 +143,8 @@ static bool time_is_up(const struct run *run) {
     return run->options->max_time > 0 && now() - run->start >= run->options->max_time;
 }
 
-/* Everybody stops; what has been played until now is gathered for a moment. Ends the process when a player of this rank
- * is stuck in a long replication. */
+/* Everybody stops; what has been played until now is gathered for a moment. Ends the process when a
+ * player of this rank is stuck in a long replication. */
 static void end_run(struct run *run, double grace) {
     for (int rank = 1; rank < run->cluster->size; rank++)
         cluster_send(rank, TAG_STOP, (uint64_t[]){(uint64_t)(grace * 1000)}, 1);
@@ -232,10 +234,11 @@ static void conduct_other(void *context) {
     }
 }
 
-struct account conduct_run(const struct job *job, struct store *store, const struct options *options,
-                           const struct cluster *cluster) {
+struct account conduct_run(const struct job *job, struct store *store,
+                           const struct options *options, const struct cluster *cluster) {
     const unsigned threads = runner_threads(options->threads);
-    struct run run = {.job = job, .options = options, .cluster = cluster, .store = store, .start = now()};
+    struct run run = {
+        .job = job, .options = options, .cluster = cluster, .store = store, .start = now()};
     run.account.players = threads;
     run.runner = runner_new(job, threads);
     if (cluster->rank != 0) {
@@ -243,8 +246,8 @@ struct account conduct_run(const struct job *job, struct store *store, const str
         runner_free(run.runner);
         return run.account;
     }
-    const struct wish wish = {options->only_point, options->only_replication, (unsigned)cluster->size,
-                              threads * (unsigned)cluster->size};
+    const struct wish wish = {options->only_point, options->only_replication,
+                              (unsigned)cluster->size, threads * (unsigned)cluster->size};
     run.schedule = schedule_new(store, &wish);
     run.progress = progress_new(options->progress, job->n_points, wish.players);
     run.free_hands = allocate((uint64_t)cluster->size, sizeof *run.free_hands);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Conducts a run over all ranks: rank 0 hands out ranges, gathers parcels, keeps the result file up to date and decides
- * when to stop; the others pass ranges to their players and parcels back. */
+ * Conducts a run over all ranks: rank 0 hands out ranges, gathers parcels, keeps the result file up
+ * to date and decides when to stop; the others pass ranges to their players and parcels back. */
 #ifndef POTLUCK_CONDUCTOR_H
 #define POTLUCK_CONDUCTOR_H
 
@@ -11,20 +11,21 @@
 
 /* How a run went, on rank 0. */
 struct account {
-    bool early;             /* stopped by a signal or --max-time, everything saved */
-    int signal;             /* that stopped it, 0: none */
-    double wall;            /* seconds from the first range to the last parcel */
-    double kernel;          /* seconds in kernels, all players together */
+    bool early;    /* stopped by a signal or --max-time, everything saved */
+    int signal;    /* that stopped it, 0: none */
+    double wall;   /* seconds from the first range to the last parcel */
+    double kernel; /* seconds in kernels, all players together */
     unsigned players;
-    uint64_t replications;  /* played in this run */
+    uint64_t replications; /* played in this run */
     uint64_t snapshots;
 };
 
 /* Installs the handlers of USR1, TERM and INT. */
 void conductor_listen(void);
-/* Plays the job on all ranks; collective. `store` is NULL except on rank 0. With options->output NULL nothing is
- * written. A rank whose players are stuck in a long replication when the run is stopped early ends here. */
-struct account conduct_run(const struct job *job, struct store *store, const struct options *options,
-                           const struct cluster *cluster);
+/* Plays the job on all ranks; collective. `store` is NULL except on rank 0. With options->output
+ * NULL nothing is written. A rank whose players are stuck in a long replication when the run is
+ * stopped early ends here. */
+struct account conduct_run(const struct job *job, struct store *store,
+                           const struct options *options, const struct cluster *cluster);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Three kinds of failure, three ways to say so.
- *   The user is wrong:  complain() collects sentences with file:line:column; all are printed at once, exit 2.
- *   The world is wrong: world_failed() prints one sentence and ends the program with 1 on every rank.
- *   We are wrong:       CHECK() aborts; it stays on in release builds. */
+ *   The user is wrong:  complain() collects sentences with file:line:column; all are printed at
+ * once, exit 2. The world is wrong: world_failed() prints one sentence and ends the program with 1
+ * on every rank. We are wrong:       CHECK() aborts; it stays on in release builds. */
 #ifndef POTLUCK_FAIL_H
 #define POTLUCK_FAIL_H
 
@@ -13,20 +13,23 @@
 
 enum exit_code { EXIT_DONE = 0, EXIT_WORLD = 1, EXIT_USER = 2, EXIT_DISAGREE = 3, EXIT_EARLY = 75 };
 
-/* Where in a user's text something stands; line and column count from 1, 0 means "nowhere in particular". */
+/* Where in a user's text something stands; line and column count from 1, 0 means "nowhere in
+ * particular". */
 struct place {
     const char *file; /* borrowed */
     uint32_t line, column;
 };
 
-/* Sentences about the user's input, in order of discovery. Zero-initialise; release with complaints_free(). */
+/* Sentences about the user's input, in order of discovery. Zero-initialise; release with
+ * complaints_free(). */
 struct complaints {
     char *text;
     size_t length;
     unsigned count;
 };
 
-/* Adds "file:line:column: sentence\n". `where` may be NULL: then the sentence begins with "potluck: ". */
+/* Adds "file:line:column: sentence\n". `where` may be NULL: then the sentence begins with "potluck:
+ * ". */
 void complain(struct complaints *c, const struct place *where, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void complaints_free(struct complaints *c);
@@ -41,7 +44,8 @@ bool refuse(struct reason *why, const char *format, ...) __attribute__((format(p
 /* The nearest of n names to `word` by edit distance, or NULL when none is near. */
 const char *nearest_name(const char *word, const char *const *names, size_t n);
 
-/* Prints "potluck: sentence" on stderr and ends the program with exit code 1, by the way set with on_failure(). */
+/* Prints "potluck: sentence" on stderr and ends the program with exit code 1, by the way set with
+ * on_failure(). */
 _Noreturn void world_failed(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* How to end the whole program, all ranks (cluster.c sets MPI_Abort); the default is exit(). */
 void on_failure(void (*end)(int code));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A job: one question, read from strict YAML. job_read() checks everything that can be known without playing and
- * reports all mistakes in one go. The points of the job are the product of its axes in the order of the file, the last
- * axis fastest. */
+ * A job: one question, read from strict YAML. job_read() checks everything that can be known
+ * without playing and reports all mistakes in one go. The points of the job are the product of its
+ * axes in the order of the file, the last axis fastest. */
 #ifndef POTLUCK_JOB_H
 #define POTLUCK_JOB_H
 
@@ -10,9 +10,10 @@
 #include "kernel.h"
 #include "value.h"
 
-/* Stop as soon as the half width of the 95 % interval of row's mean is at most max(relative * |mean|, absolute). */
+/* Stop as soon as the half width of the 95 % interval of row's mean is at most max(relative *
+ * |mean|, absolute). */
 struct criterion {
-    unsigned row; /* of the model */
+    unsigned row;              /* of the model */
     double relative, absolute; /* 0: not given */
 };
 
@@ -25,35 +26,38 @@ struct replications {
 struct point {
     const struct value *values; /* model->kind.n_parameters, owned by the job */
     struct facts facts;
-    uint64_t key;      /* of its random words */
-    unsigned stream;   /* number of its key among the distinct keys of the job: equal streams are paired */
-    int64_t baseline;  /* index of the point it is compared with, -1: the job has none */
-    char *label;       /* for people: what distinguishes this point, e.g. "ring n=1000 unif-pot k=5 balls=10n" */
+    uint64_t key; /* of its random words */
+    unsigned
+        stream; /* number of its key among the distinct keys of the job: equal streams are paired */
+    int64_t baseline; /* index of the point it is compared with, -1: the job has none */
+    char *label;      /* for people: what distinguishes this point, e.g. "ring n=1000 unif-pot k=5
+                         balls=10n" */
 };
 
 struct job {
-    const char *path;        /* of the job file, as given; borrowed */
-    char *text;              /* the file, byte for byte */
+    const char *path; /* of the job file, as given; borrowed */
+    char *text;       /* the file, byte for byte */
     size_t text_length;
-    char *title;             /* "" when absent */
+    char *title; /* "" when absent */
     const struct model *model;
     uint64_t seed;
-    bool seed_drawn;         /* the file gave none */
-    bool common;             /* policies share their random words */
-    bool keep_rows;          /* false: keep: means */
+    bool seed_drawn;                     /* the file gave none */
+    bool common;                         /* policies share their random words */
+    bool keep_rows;                      /* false: keep: means */
     bool keep_histogram[HISTOGRAMS_MAX]; /* which of the model's histograms are kept */
     struct replications replications;
     struct point *points;
     uint64_t n_points;
-    char *resolved;          /* complete YAML, defaults filled in, itself a valid job */
-    char *identity;          /* `resolved` without `replications`: what --resume compares */
-    void *storage;           /* owns what the points refer to */
+    char *resolved; /* complete YAML, defaults filled in, itself a valid job */
+    char *identity; /* `resolved` without `replications`: what --resume compares */
+    void *storage;  /* owns what the points refer to */
 };
 
-/* Reads the job file at `path` (or, when `text` is not NULL, that text under the name `path`). `replications` > 0
- * replaces what the file says (-r). On any mistake fills `complaints`, returns NULL. */
-struct job *job_read(const char *path, const char *text, uint64_t replications, const struct catalogue *models,
-                     struct complaints *complaints);
+/* Reads the job file at `path` (or, when `text` is not NULL, that text under the name `path`).
+ * `replications` > 0 replaces what the file says (-r). On any mistake fills `complaints`, returns
+ * NULL. */
+struct job *job_read(const char *path, const char *text, uint64_t replications,
+                     const struct catalogue *models, struct complaints *complaints);
 void job_free(struct job *job);
 
 #endif

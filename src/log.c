@@ -17,7 +17,8 @@ const char *log_revision(void) {
 }
 
 /* One line with the time in front. A log that cannot be written is no reason to stop. */
-static void note(const struct options *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void note(const struct options *o, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 static void note(const struct options *o, const char *format, ...) {
     char when[40];
     if (!o->output)
@@ -49,31 +50,40 @@ static const char *level_in_use(const struct job *job) {
     return "unknown";
 }
 
-void log_begin(const struct options *o, const struct job *job, const struct cluster *cluster, unsigned threads) {
+void log_begin(const struct options *o, const struct job *job, const struct cluster *cluster,
+               unsigned threads) {
     char host[128] = "?";
     gethostname(host, sizeof host - 1);
-    note(o, "begin: potluck %s, source %s, job %s, seed %llu", POTLUCK_VERSION, POTLUCK_REVISION, job->path,
-         (unsigned long long)job->seed);
-    note(o, "machine: host %s, %d ranks, %u threads each, %u cores for the first rank, instruction set %s", host,
-         cluster->size, threads, runner_cores(), level_in_use(job));
-    for (const char *const *name = (const char *const[]){"SLURM_JOB_ID", "SLURM_JOB_NODELIST", NULL}; *name; name++)
+    note(o, "begin: potluck %s, source %s, job %s, seed %llu", POTLUCK_VERSION, POTLUCK_REVISION,
+         job->path, (unsigned long long)job->seed);
+    note(o,
+         "machine: host %s, %d ranks, %u threads each, %u cores for the first rank, instruction "
+         "set %s",
+         host, cluster->size, threads, runner_cores(), level_in_use(job));
+    for (const char *const *name =
+             (const char *const[]){"SLURM_JOB_ID", "SLURM_JOB_NODELIST", NULL};
+         *name; name++)
         if (getenv(*name))
             note(o, "%s: %s", *name, getenv(*name));
     if (o->progress == PROGRESS_NONE)
         return;
     if (job->seed_drawn)
-        fprintf(stderr, "potluck: seed %llu was drawn; it stands in the results\n", (unsigned long long)job->seed);
+        fprintf(stderr, "potluck: seed %llu was drawn; it stands in the results\n",
+                (unsigned long long)job->seed);
     if (threads > runner_cores())
-        fprintf(stderr,
-                "potluck: %u threads share %u core%s%s\n", threads, runner_cores(), runner_cores() == 1 ? "" : "s",
-                cluster->size <= 2 && getenv("OMPI_COMM_WORLD_SIZE")
-                    ? "; mpirun binds each of up to two ranks to one core unless told --bind-to none"
-                    : "");
+        fprintf(
+            stderr, "potluck: %u threads share %u core%s%s\n", threads, runner_cores(),
+            runner_cores() == 1 ? "" : "s",
+            cluster->size <= 2 && getenv("OMPI_COMM_WORLD_SIZE")
+                ? "; mpirun binds each of up to two ranks to one core unless told --bind-to none"
+                : "");
 }
 
 void log_end(const struct options *o, const struct account *a) {
     const double busy = a->wall > 0 ? a->kernel / (a->wall * a->players) : 0;
-    note(o, "%s: %llu replications, %.3f s, %u players, %.2f %% of their time in kernels, %llu snapshots",
-         a->early ? "stopped early" : "end", (unsigned long long)a->replications, a->wall, a->players, 100 * busy,
-         (unsigned long long)a->snapshots);
+    note(o,
+         "%s: %llu replications, %.3f s, %u players, %.2f %% of their time in kernels, %llu "
+         "snapshots",
+         a->early ? "stopped early" : "end", (unsigned long long)a->replications, a->wall,
+         a->players, 100 * busy, (unsigned long long)a->snapshots);
 }

@@ -35,7 +35,8 @@ static int give_up(struct complaints *complaints) {
     return EXIT_USER;
 }
 
-static int plan(const struct options *options, const struct catalogue *models, struct complaints *complaints) {
+static int plan(const struct options *options, const struct catalogue *models,
+                struct complaints *complaints) {
     struct job *job = job_read(options->input, NULL, options->replications, models, complaints);
     if (!job)
         return give_up(complaints);
@@ -78,7 +79,8 @@ int main(int argc, char **argv) {
         printf("potluck %s (%s)\n", POTLUCK_VERSION, POTLUCK_REVISION);
         break;
     case COMMAND_LIST:
-        code = list_print(stdout, models, options.topic, &complaints) ? EXIT_DONE : give_up(&complaints);
+        code = list_print(stdout, models, options.topic, &complaints) ? EXIT_DONE
+                                                                      : give_up(&complaints);
         break;
     case COMMAND_PLAN:
         code = plan(&options, models, &complaints);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The command line. One table of commands and one of options feed the parser, --help of each command, the man page test
- * and the bash completion. */
+ * The command line. One table of commands and one of options feed the parser, --help of each
+ * command, the man page test and the bash completion. */
 #ifndef POTLUCK_OPTIONS_H
 #define POTLUCK_OPTIONS_H
 
@@ -9,21 +9,31 @@
 
 #include <stdio.h>
 
-enum command { COMMAND_HELP, COMMAND_VERSION, COMMAND_RUN, COMMAND_PLAN, COMMAND_SHOW, COMMAND_LIST };
+enum command {
+    COMMAND_HELP,
+    COMMAND_VERSION,
+    COMMAND_RUN,
+    COMMAND_PLAN,
+    COMMAND_SHOW,
+    COMMAND_LIST
+};
 enum progress_kind { PROGRESS_AUTO, PROGRESS_LINE, PROGRESS_PLAIN, PROGRESS_NONE };
 enum show_format { SHOW_TABLE, SHOW_CSV, SHOW_JSON };
 
 struct options {
     enum command command;
-    enum command help_for;    /* COMMAND_HELP: the command it was asked for, COMMAND_HELP itself for the overview */
-    const char *input;        /* job file or result file; NULL for list, help, version */
-    char *output;             /* run: OUT.h5; "-o" or the job's base name in the current folder with .h5; owned */
-    const char *topic;        /* list: topologies, policies, parameters, statistics, models; NULL: all */
-    const char *by;           /* show --by: column names separated by commas, or NULL */
+    enum command help_for; /* COMMAND_HELP: the command it was asked for, COMMAND_HELP itself for
+                              the overview */
+    const char *input;     /* job file or result file; NULL for list, help, version */
+    char *
+        output; /* run: OUT.h5; "-o" or the job's base name in the current folder with .h5; owned */
+    const char *topic; /* list: topologies, policies, parameters, statistics, models; NULL: all */
+    const char *by;    /* show --by: column names separated by commas, or NULL */
     enum show_format format;
-    uint64_t replications;    /* -r; 0: as the job says */
+    uint64_t replications; /* -r; 0: as the job says */
     bool resume, force, accept_source;
-    unsigned threads;         /* --threads; 0: as many as the cores this process may use, or OMP_NUM_THREADS */
+    unsigned
+        threads; /* --threads; 0: as many as the cores this process may use, or OMP_NUM_THREADS */
     double max_time;          /* seconds; 0: none */
     double checkpoint;        /* seconds between snapshots, 60 */
     uint64_t memory;          /* bytes per rank for tables; default half of what the machine has */
@@ -32,8 +42,8 @@ struct options {
     enum progress_kind progress;
 };
 
-/* Fills `options` from the command line, or complains (each message names the argument, what is allowed and the nearest
- * option) and returns false. */
+/* Fills `options` from the command line, or complains (each message names the argument, what is
+ * allowed and the nearest option) and returns false. */
 bool options_read(int argc, char **argv, struct options *options, struct complaints *complaints);
 void options_free(struct options *options);
 /* Help of one command, or of all, to stdout. */
@@ -42,8 +52,10 @@ void options_help(enum command command);
 void help_print(FILE *out, enum command command);
 
 struct catalogue;
-/* `potluck list [topic]`: what a job can name, from the tables of the models. Complains about an unknown topic. */
-bool list_print(FILE *out, const struct catalogue *models, const char *topic, struct complaints *complaints);
+/* `potluck list [topic]`: what a job can name, from the tables of the models. Complains about an
+ * unknown topic. */
+bool list_print(FILE *out, const struct catalogue *models, const char *topic,
+                struct complaints *complaints);
 
 /* One row per command and per option. */
 struct command_row {

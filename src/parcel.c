@@ -38,7 +38,8 @@ struct parcel *parcel_new(const struct job *job, const struct range *range) {
 void parcel_restart(const struct job *job, struct parcel *p) {
     for (unsigned h = 0; h < job->model->n_histograms; h++) {
         if (p->outcome.histogram[h])
-            memset(p->outcome.histogram[h], 0, batches_of(job, h) * p->outcome.stride[h] * sizeof(uint64_t));
+            memset(p->outcome.histogram[h], 0,
+                   batches_of(job, h) * p->outcome.stride[h] * sizeof(uint64_t));
         p->outcome.used[h] = 0;
     }
 }
@@ -49,8 +50,8 @@ void parcel_free(struct parcel *p) {
     free(p);
 }
 
-/* Layout: point, first, asked, played, nanoseconds; moments of each row; bins used of each histogram; tallies, when rows
- * are kept; each histogram, batch after batch. */
+/* Layout: point, first, asked, played, nanoseconds; moments of each row; bins used of each
+ * histogram; tallies, when rows are kept; each histogram, batch after batch. */
 uint64_t *parcel_pack(const struct job *job, const struct parcel *p, uint64_t *words) {
     const struct model *model = job->model;
     const struct outcome *o = &p->outcome;
@@ -60,7 +61,8 @@ uint64_t *parcel_pack(const struct job *job, const struct parcel *p, uint64_t *w
         if (o->histogram[h])
             *words += batches_of(job, h) * o->used[h];
     uint64_t *message = allocate(*words, sizeof *message), *at = message;
-    const uint64_t header[HEADER] = {p->range.point, p->range.first, p->range.count, o->count, p->nanoseconds};
+    const uint64_t header[HEADER] = {p->range.point, p->range.first, p->range.count, o->count,
+                                     p->nanoseconds};
     memcpy(at, header, sizeof header);
     at += HEADER;
     memcpy(at, p->sums, model->n_rows * sizeof *p->sums);

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The outcome of a played range on its way to rank 0: memory for a kernel to fill, and one flat message. */
+ * The outcome of a played range on its way to rank 0: memory for a kernel to fill, and one flat
+ * message. */
 #ifndef POTLUCK_PARCEL_H
 #define POTLUCK_PARCEL_H
 
 #include "schedule.h"
 
 struct parcel {
-    struct range range;    /* what was asked for; outcome.count tells what was played */
-    uint64_t nanoseconds;  /* in the kernel */
+    struct range range;   /* what was asked for; outcome.count tells what was played */
+    uint64_t nanoseconds; /* in the kernel */
     struct outcome outcome;
     struct moments sums[ROWS_MAX];
-    void *memory;          /* owns what outcome points to */
+    void *memory; /* owns what outcome points to */
 };
 
 /* Zeroed memory for a range of a point. */

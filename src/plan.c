@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Memory and time before a run. Constants are measured ones; a test holds the sum against what runs really took. */
+ * Memory and time before a run. Constants are measured ones; a test holds the sum against what runs
+ * really took. */
 #include "plan.h"
 
 #include "progress.h"
@@ -11,8 +12,8 @@
 
 enum { PROGRAM_BYTES = 17 << 20, MPI_BYTES = 16 << 20, THREAD_BYTES = 1 << 18 };
 
-/* Bins in use are far fewer than possible ones: loads lie within a few deviations of their mean, hops below the
- * diameter. */
+/* Bins in use are far fewer than possible ones: loads lie within a few deviations of their mean,
+ * hops below the diameter. */
 static uint64_t likely_bins(const struct histogram *h, uint64_t bound) {
     return h->axis == AXIS_LOAD && bound > 64 ? 64 : bound;
 }
@@ -61,8 +62,9 @@ bool plan_fits(const struct job *job, uint64_t memory, struct complaints *compla
         const struct point *p = &job->points[i];
         if (p->facts.bytes_shared > memory)
             complain(complaints, &(struct place){job->path, 0, 0},
-                     "point %llu (%s) needs tables of %s, which is more than --memory %s", (unsigned long long)i,
-                     p->label, bytes_text(p->facts.bytes_shared, need, sizeof need),
+                     "point %llu (%s) needs tables of %s, which is more than --memory %s",
+                     (unsigned long long)i, p->label,
+                     bytes_text(p->facts.bytes_shared, need, sizeof need),
                      bytes_text(memory, have, sizeof have));
     }
     return complaints->count == before;
@@ -72,8 +74,8 @@ void plan_print(const struct job *job, const struct options *options, unsigned t
     const struct plan plan = plan_job(job, threads, 1);
     char a[32], b[32], c[32], d[32];
     (void)options;
-    printf("%s%s%s: model %s, %llu points, ", job->title, job->title[0] ? " " : "", job->path, job->model->kind.name,
-           (unsigned long long)job->n_points);
+    printf("%s%s%s: model %s, %llu points, ", job->title, job->title[0] ? " " : "", job->path,
+           job->model->kind.name, (unsigned long long)job->n_points);
     if (job->replications.n_criteria)
         printf("%llu to %llu replications each\n", (unsigned long long)job->replications.min,
                (unsigned long long)job->replications.max);
@@ -84,12 +86,18 @@ void plan_print(const struct job *job, const struct options *options, unsigned t
         const struct point *p = &job->points[i];
         const double each = p->facts.nanoseconds;
         printf("%6llu  %-58s  %-28s  %7.3g %s\n", (unsigned long long)i, p->label, p->facts.sampler,
-               each < 1e6 ? each / 1e3 : each < 1e9 ? each / 1e6 : each / 1e9,
-               each < 1e6 ? "us" : each < 1e9 ? "ms" : "s");
+               each < 1e6   ? each / 1e3
+               : each < 1e9 ? each / 1e6
+                            : each / 1e9,
+               each < 1e6   ? "us"
+               : each < 1e9 ? "ms"
+                            : "s");
     }
-    printf("memory: %s on the first rank with %u threads: program %s, tables %s, ", bytes_text(plan.total, a, sizeof a),
-           threads, bytes_text(plan.program, b, sizeof b), bytes_text(plan.tables, c, sizeof c));
-    printf("%s a thread, results %s", bytes_text(plan.thread, a, sizeof a), bytes_text(plan.gathered, b, sizeof b));
+    printf("memory: %s on the first rank with %u threads: program %s, tables %s, ",
+           bytes_text(plan.total, a, sizeof a), threads, bytes_text(plan.program, b, sizeof b),
+           bytes_text(plan.tables, c, sizeof c));
+    printf("%s a thread, results %s", bytes_text(plan.thread, a, sizeof a),
+           bytes_text(plan.gathered, b, sizeof b));
     printf(", building the file %s; MPI adds about %s\n", bytes_text(2 * plan.file, c, sizeof c),
            bytes_text(MPI_BYTES, d, sizeof d));
     printf("memory_bytes: %llu\n", (unsigned long long)plan.total);

@@ -19,7 +19,8 @@ struct progress {
     int width;
 };
 
-/* The terminal behind mpirun's stderr, or -1: it hands its ranks pipes, whatever it writes to itself. */
+/* The terminal behind mpirun's stderr, or -1: it hands its ranks pipes, whatever it writes to
+ * itself. */
 static int parent_terminal(void) {
     char path[64], name[32] = "";
     snprintf(path, sizeof path, "/proc/%ld/comm", (long)getppid());
@@ -29,7 +30,8 @@ static int parent_terminal(void) {
             name[0] = '\0';
         fclose(f);
     }
-    if (strncmp(name, "mpirun", 6) != 0 && strncmp(name, "orterun", 7) != 0 && strncmp(name, "prterun", 7) != 0)
+    if (strncmp(name, "mpirun", 6) != 0 && strncmp(name, "orterun", 7) != 0 &&
+        strncmp(name, "prterun", 7) != 0)
         return -1;
     snprintf(path, sizeof path, "/proc/%ld/fd/2", (long)getppid());
     const int fd = open(path, O_WRONLY | O_NOCTTY);
@@ -76,12 +78,15 @@ const char *duration_text(double seconds, char *buffer, size_t size) {
     return buffer;
 }
 
-static void line(const struct progress *p, const struct outlook *o, double seconds, char *text, size_t size) {
+static void line(const struct progress *p, const struct outlook *o, double seconds, char *text,
+                 size_t size) {
     char left[32], spent[32];
     const double share = o->wanted ? 100.0 * (double)o->played / (double)o->wanted : 100;
-    snprintf(text, size, "%5.1f %%  %llu/%llu replications, %llu/%llu points, %.3g/s, %s spent, %s left", share,
-             (unsigned long long)o->played, (unsigned long long)o->wanted, (unsigned long long)o->points_done,
-             (unsigned long long)p->n_points, p->rate, duration_text(seconds, spent, sizeof spent),
+    snprintf(text, size,
+             "%5.1f %%  %llu/%llu replications, %llu/%llu points, %.3g/s, %s spent, %s left", share,
+             (unsigned long long)o->played, (unsigned long long)o->wanted,
+             (unsigned long long)o->points_done, (unsigned long long)p->n_points, p->rate,
+             duration_text(seconds, spent, sizeof spent),
              duration_text(o->left / 1e9 / p->players, left, sizeof left));
 }
 
@@ -111,8 +116,9 @@ void progress_end(struct progress *p, const struct outlook *o, double seconds) {
     if (p->live)
         fputs("\r\033[K", stderr);
     if (p->kind != PROGRESS_NONE)
-        fprintf(stderr, "potluck: %llu replications of %llu points, %s\n", (unsigned long long)o->played,
-                (unsigned long long)p->n_points, duration_text(seconds, spent, sizeof spent));
+        fprintf(stderr, "potluck: %llu replications of %llu points, %s\n",
+                (unsigned long long)o->played, (unsigned long long)p->n_points,
+                duration_text(seconds, spent, sizeof spent));
     fflush(stderr);
     free(p);
 }

@@ -9,7 +9,8 @@
 
 struct progress;
 
-/* AUTO looks for a terminal behind stderr; under mpirun, which puts a pipe there, behind mpirun's stderr. */
+/* AUTO looks for a terminal behind stderr; under mpirun, which puts a pipe there, behind mpirun's
+ * stderr. */
 struct progress *progress_new(enum progress_kind kind, uint64_t n_points, unsigned players);
 /* Shows the state if it is time to; `seconds` since the start. */
 void progress_show(struct progress *p, const struct outlook *o, double seconds);

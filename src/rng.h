@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Randomness: words are addressed, never streamed. Philox4x32-10 (Salmon, Moraes, Dror, Shaw, "Parallel random
- * numbers: as easy as 1, 2, 3", SC 2011) turns (key, counter) into four 32-bit words; the counter is built from what the
- * word is for, so a word does not depend on how much randomness anything else used.
+ * Randomness: words are addressed, never streamed. Philox4x32-10 (Salmon, Moraes, Dror, Shaw,
+ * "Parallel random numbers: as easy as 1, 2, 3", SC 2011) turns (key, counter) into four 32-bit
+ * words; the counter is built from what the word is for, so a word does not depend on how much
+ * randomness anything else used.
  *
  *   key      64-bit hash of (seed, text of the settings that share their words)
  *   counter  word 0      draw, low 32 bits
@@ -10,8 +11,9 @@
  *            word 2      replication
  *            word 3      lane
  *
- * Word number i of a (purpose, replication, lane) lies in draw 16 * (i / 64) + i % 16, output (i / 16) % 4: sixteen
- * consecutive draws then give 64 consecutive words without a transposition, at every vector width. */
+ * Word number i of a (purpose, replication, lane) lies in draw 16 * (i / 64) + i % 16, output (i /
+ * 16) % 4: sixteen consecutive draws then give 64 consecutive words without a transposition, at
+ * every vector width. */
 #ifndef POTLUCK_RNG_H
 #define POTLUCK_RNG_H
 
@@ -23,8 +25,9 @@ enum purpose {
     PURPOSE_ORIGIN = 1,    /* lane 0: the server a job arrives at */
     PURPOSE_CANDIDATE = 2, /* lane = slot of the policy */
     PURPOSE_TIE = 3,       /* bit i % 32 of word i / 32 settles the ties of job i */
-    PURPOSE_RETRY = 4,     /* words for rejected ones; lane names the rejected word, see retry_lane() */
-    PURPOSE_STAY = 5,      /* complete graph: which jobs a policy blind to the origin leaves there by chance */
+    PURPOSE_RETRY = 4, /* words for rejected ones; lane names the rejected word, see retry_lane() */
+    PURPOSE_STAY =
+        5, /* complete graph: which jobs a policy blind to the origin leaves there by chance */
     PURPOSE_OCCUPANCY = 6, /* method: occupancy */
     PURPOSE_GRAPH = 7,     /* random graphs */
     PURPOSE_BORDER = 8     /* lane = attempt: replaces a neighbour that would lie beyond a border */
@@ -36,8 +39,10 @@ struct stream {
 };
 
 /* The four words of one counter. */
-static inline philox4x32_ctr_t rng_block(struct stream s, enum purpose purpose, uint32_t lane, uint64_t draw) {
-    philox4x32_ctr_t c = {{(uint32_t)draw, (uint32_t)(draw >> 32) | (uint32_t)purpose << 16, s.replication, lane}};
+static inline philox4x32_ctr_t rng_block(struct stream s, enum purpose purpose, uint32_t lane,
+                                         uint64_t draw) {
+    philox4x32_ctr_t c = {
+        {(uint32_t)draw, (uint32_t)(draw >> 32) | (uint32_t)purpose << 16, s.replication, lane}};
     philox4x32_key_t k = {{(uint32_t)s.key, (uint32_t)(s.key >> 32)}};
     return philox4x32(c, k);
 }
@@ -47,15 +52,17 @@ static inline uint32_t rng_word(struct stream s, enum purpose purpose, uint32_t 
     return rng_block(s, purpose, lane, (i / 64) * 16 + i % 16).v[(i / 16) % 4];
 }
 
-/* Lane of the words that replace a rejected word of job i: 256 attempts for each of 64 slots of a purpose. */
+/* Lane of the words that replace a rejected word of job i: 256 attempts for each of 64 slots of a
+ * purpose. */
 static inline uint32_t retry_lane(enum purpose purpose, uint32_t slot, uint32_t attempt) {
     return (uint32_t)purpose << 14 | (slot & 63) << 8 | attempt;
 }
 
-/* Uniform over 0 .. n-1, n >= 1, exactly: Lemire, "Fast random integer generation in an interval", ACM TOMACS 29(1),
- * 2019, with the multiple taken from `word` and, when that is rejected, from RETRY words at the same index. */
-static inline uint32_t rng_below_from(struct stream s, enum purpose purpose, uint32_t slot, uint64_t i, uint32_t word,
-                                      uint32_t n) {
+/* Uniform over 0 .. n-1, n >= 1, exactly: Lemire, "Fast random integer generation in an interval",
+ * ACM TOMACS 29(1), 2019, with the multiple taken from `word` and, when that is rejected, from
+ * RETRY words at the same index. */
+static inline uint32_t rng_below_from(struct stream s, enum purpose purpose, uint32_t slot,
+                                      uint64_t i, uint32_t word, uint32_t n) {
     const uint32_t reject = (uint32_t)-n % n;
     uint64_t product = (uint64_t)word * n;
     for (uint32_t attempt = 0; (uint32_t)product < reject; attempt++)
@@ -63,12 +70,13 @@ static inline uint32_t rng_below_from(struct stream s, enum purpose purpose, uin
     return (uint32_t)(product >> 32);
 }
 
-static inline uint32_t rng_below(struct stream s, enum purpose purpose, uint32_t slot, uint64_t i, uint32_t n) {
+static inline uint32_t rng_below(struct stream s, enum purpose purpose, uint32_t slot, uint64_t i,
+                                 uint32_t n) {
     return rng_below_from(s, purpose, slot, i, rng_word(s, purpose, slot, i), n);
 }
 
-/* 64-bit hash of the seed and a text, in which every bit of the result depends on every bit of both (FNV-1a over the
- * text, then two rounds of Philox as the mixer). */
+/* 64-bit hash of the seed and a text, in which every bit of the result depends on every bit of both
+ * (FNV-1a over the text, then two rounds of Philox as the mixer). */
 static inline uint64_t rng_key(uint64_t seed, const char *text) {
     uint64_t h = 0xcbf29ce484222325u;
     for (const char *p = text; *p; p++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The story of a run. Rank 0 reads the job and the saved results and says how it looks; all ranks read the same
- * resolved text; everybody plays; rank 0 writes. */
+ * The story of a run. Rank 0 reads the job and the saved results and says how it looks; all ranks
+ * read the same resolved text; everybody plays; rank 0 writes. */
 #include "run.h"
 
 #include "cluster.h"
@@ -61,11 +61,12 @@ static bool writable(const char *path, struct complaints *complaints) {
 
 static bool inside(const struct options *o, const struct job *job, struct complaints *complaints) {
     if (o->only_point >= 0 && (uint64_t)o->only_point >= job->n_points)
-        complain(complaints, NULL, "--only %lld: the job has points 0 to %llu", (long long)o->only_point,
-                 (unsigned long long)job->n_points - 1);
+        complain(complaints, NULL, "--only %lld: the job has points 0 to %llu",
+                 (long long)o->only_point, (unsigned long long)job->n_points - 1);
     if (o->only_replication >= 0 && (uint64_t)o->only_replication >= job->replications.max)
-        complain(complaints, NULL, "--only %lld:%lld: the job has replications 0 to %llu", (long long)o->only_point,
-                 (long long)o->only_replication, (unsigned long long)job->replications.max - 1);
+        complain(complaints, NULL, "--only %lld:%lld: the job has replications 0 to %llu",
+                 (long long)o->only_point, (long long)o->only_replication,
+                 (unsigned long long)job->replications.max - 1);
     return complaints->count == 0;
 }
 
@@ -78,7 +79,8 @@ static void first_difference(const char *mine, const char *theirs, struct reason
         mine = a + 1;
         theirs = b + 1;
     }
-    refuse(why, "\"%.*s\" here, \"%.*s\" there", (int)strcspn(mine, "\n"), mine, (int)strcspn(theirs, "\n"), theirs);
+    refuse(why, "\"%.*s\" here, \"%.*s\" there", (int)strcspn(mine, "\n"), mine,
+           (int)strcspn(theirs, "\n"), theirs);
 }
 
 /* Points that hold more than the new stopping rule would have let them have are played anew. */
@@ -94,26 +96,32 @@ static void drop_excess(struct store *store, bool same_rule) {
         }
     }
     if (dropped)
-        fprintf(stderr, "potluck: %llu points are played anew: they had more replications than the job now asks for\n",
+        fprintf(stderr,
+                "potluck: %llu points are played anew: they had more replications than the job now "
+                "asks for\n",
                 (unsigned long long)dropped);
 }
 
 /* Fills the store from the file of an earlier run of the same job. */
-static bool resume(const struct options *o, struct job *job, struct store *store, struct complaints *complaints) {
+static bool resume(const struct options *o, struct job *job, struct store *store,
+                   struct complaints *complaints) {
     struct reason why;
     struct saved *saved = results_open(o->output, &why);
     if (!saved) {
         complain(complaints, NULL, "--resume: %s", why.text);
         return false;
     }
-    const char *theirs = results_attribute(saved, "identity"), *resolved = results_attribute(saved, "resolved");
+    const char *theirs = results_attribute(saved, "identity"),
+               *resolved = results_attribute(saved, "resolved");
     const char *revision = results_attribute(saved, "source_revision");
     if (!theirs || !resolved || strcmp(theirs, job->identity) != 0) {
         first_difference(job->identity, theirs ? theirs : "", &why);
         complain(complaints, NULL, "--resume: %s holds another job: %s", o->output, why.text);
     } else if (!o->accept_source && (!revision || strcmp(revision, log_revision()) != 0)) {
-        complain(complaints, NULL, "--resume: %s was made by source revision %s, this is %s (--accept-source goes on)",
-                 o->output, revision ? revision : "unknown", log_revision());
+        complain(
+            complaints, NULL,
+            "--resume: %s was made by source revision %s, this is %s (--accept-source goes on)",
+            o->output, revision ? revision : "unknown", log_revision());
     } else if (!results_load(saved, store, &why)) {
         complain(complaints, NULL, "--resume: %s: %s", o->output, why.text);
     } else {
@@ -123,13 +131,15 @@ static bool resume(const struct options *o, struct job *job, struct store *store
     return complaints->count == 0;
 }
 
-/* The same job with another seed: its complete text with that line replaced, the user's own text kept. */
+/* The same job with another seed: its complete text with that line replaced, the user's own text
+ * kept. */
 static struct job *reseed(struct job *job, const char *seed_line, const struct catalogue *models,
                           struct complaints *complaints) {
     const char *mine = strstr(job->resolved, "\nseed: ");
     CHECK(mine);
     char *text = format_text("%.*s%.*s%s", (int)(mine - job->resolved), job->resolved,
-                             (int)(1 + strcspn(seed_line + 1, "\n")), seed_line, mine + 1 + strcspn(mine + 1, "\n"));
+                             (int)(1 + strcspn(seed_line + 1, "\n")), seed_line,
+                             mine + 1 + strcspn(mine + 1, "\n"));
     struct job *other = job_read(job->path, text, 0, models, complaints);
     CHECK(other);
     free(text);
@@ -141,7 +151,8 @@ static struct job *reseed(struct job *job, const char *seed_line, const struct c
 }
 
 /* --resume without a seed in the job file goes on with the seed of the results. */
-static struct job *read_job(const struct options *o, const struct catalogue *models, struct complaints *complaints) {
+static struct job *read_job(const struct options *o, const struct catalogue *models,
+                            struct complaints *complaints) {
     struct job *job = job_read(o->input, NULL, o->replications, models, complaints);
     if (!job || !job->seed_drawn || !o->resume || !writes(o) || !exists(o->output))
         return job;
@@ -156,14 +167,15 @@ static struct job *read_job(const struct options *o, const struct catalogue *mod
 }
 
 /* Everything rank 0 settles before the others start. NULL after complaining. */
-static struct job *open_job(const struct options *o, const struct catalogue *models, struct store **store,
-                            struct complaints *complaints) {
+static struct job *open_job(const struct options *o, const struct catalogue *models,
+                            struct store **store, struct complaints *complaints) {
     struct reason why;
     *store = NULL;
     if (writes(o) && !writable(o->output, complaints))
         return NULL;
     if (writes(o) && exists(o->output) && !o->resume && !o->force) {
-        complain(complaints, NULL, "%s exists (--resume goes on with it, --force replaces it)", o->output);
+        complain(complaints, NULL, "%s exists (--resume goes on with it, --force replaces it)",
+                 o->output);
         return NULL;
     }
     struct job *job = read_job(o, models, complaints);
@@ -200,13 +212,16 @@ static void print_only(const struct store *s, const struct options *o) {
     }
 }
 
-static int finish(const struct options *o, const struct store *store, const struct account *account) {
+static int finish(const struct options *o, const struct store *store,
+                  const struct account *account) {
     log_end(o, account);
     if (o->only_point >= 0 && !account->early)
         print_only(store, o);
     if (writes(o))
-        fprintf(stderr, account->early ? "potluck: stopped early; everything played is in %s (--resume goes on)\n"
-                                       : "potluck: results are in %s\n",
+        fprintf(stderr,
+                account->early
+                    ? "potluck: stopped early; everything played is in %s (--resume goes on)\n"
+                    : "potluck: results are in %s\n",
                 o->output);
     lock_release();
     return account->early ? EXIT_EARLY : EXIT_DONE;

@@ -145,7 +145,8 @@ static struct table_of *tables_acquire(struct runner *r, uint64_t point) {
             t = &r->tables[i];
     if (!t) {
         t = free_slot(r);
-        *t = (struct table_of){.point = point, .prepared = r->job->model->prepare(r->job->points[point].values)};
+        *t = (struct table_of){.point = point,
+                               .prepared = r->job->model->prepare(r->job->points[point].values)};
     }
     t->users++;
     t->last_use = ++r->clock;
@@ -197,7 +198,8 @@ static void play_range(struct runner *r, struct workspace *work, const struct ra
         p->outcome.first = range->first + played;
         p->outcome.count = slice;
         p->outcome.tally = tally + played * job->model->n_rows;
-        const uint64_t start = now_ns(), need = job->model->play(tables->prepared, point->key, *work, &p->outcome);
+        const uint64_t start = now_ns(),
+                       need = job->model->play(tables->prepared, point->key, *work, &p->outcome);
         const uint64_t spent = now_ns() - start;
         p->nanoseconds += spent;
         if (need > 0) {

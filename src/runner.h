@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The players of one rank: the only unit that knows OpenMP. runner_run() opens one parallel region; thread 0 conducts
- * (it calls the function it is given), the others take ranges from a queue, play them and leave parcels. */
+ * The players of one rank: the only unit that knows OpenMP. runner_run() opens one parallel region;
+ * thread 0 conducts (it calls the function it is given), the others take ranges from a queue, play
+ * them and leave parcels. */
 #ifndef POTLUCK_RUNNER_H
 #define POTLUCK_RUNNER_H
 
@@ -9,20 +10,23 @@
 
 struct runner;
 
-/* Threads this process should use: `wanted` when > 0, else OMP_NUM_THREADS, else the cores it may run on. */
+/* Threads this process should use: `wanted` when > 0, else OMP_NUM_THREADS, else the cores it may
+ * run on. */
 unsigned runner_threads(unsigned wanted);
 /* Cores this process may run on. */
 unsigned runner_cores(void);
 struct runner *runner_new(const struct job *job, unsigned threads);
 void runner_free(struct runner *r);
-/* Runs `conduct(context)` on one thread beside the players; returns when it has returned and all players are home. */
+/* Runs `conduct(context)` on one thread beside the players; returns when it has returned and all
+ * players are home. */
 void runner_run(struct runner *r, void (*conduct)(void *context), void *context);
 
 /* For the conductor. */
 void runner_push(struct runner *r, const struct range *range);
 /* A finished parcel, or NULL. */
 struct parcel *runner_take(struct runner *r);
-/* Players abandon the range they are in after the present slice and go home; what they have played is left as parcels. */
+/* Players abandon the range they are in after the present slice and go home; what they have played
+ * is left as parcels. */
 void runner_stop(struct runner *r);
 /* All players have gone home. */
 bool runner_home(struct runner *r);

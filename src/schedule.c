@@ -8,7 +8,7 @@
 #include <string.h>
 
 static const double SHORTEST = 50e6, LONGEST = 1e9; /* nanoseconds of a range */
-enum { COUNT_MOST = 1 << 18 };                      /* replications of a range: bounds its message */
+enum { COUNT_MOST = 1 << 18 }; /* replications of a range: bounds its message */
 
 struct task {
     struct span *todo; /* not handed out yet, below the target */
@@ -45,10 +45,12 @@ bool schedule_satisfied(const struct store *s, uint64_t point) {
     const double t = student_95(count - 1);
     for (unsigned c = 0; c < r->n_criteria; c++) {
         const struct criterion *criterion = &r->criteria[c];
-        const double se = store_se(s, point, criterion->row), mean = fabs(store_mean(s, point, criterion->row));
+        const double se = store_se(s, point, criterion->row),
+                     mean = fabs(store_mean(s, point, criterion->row));
         const double relative = criterion->relative * mean;
         const double enough = relative > criterion->absolute ? relative : criterion->absolute;
-        /* No spread at all says that rare events have not been seen yet, not that there are none. */
+        /* No spread at all says that rare events have not been seen yet, not that there are none.
+         */
         if (!(se > 0) || !(t * se <= enough))
             return false;
     }
@@ -78,7 +80,8 @@ static void add_missing(struct schedule *q, uint64_t point, uint64_t first, uint
     const struct point_store *p = &q->store->points[point];
     struct task *t = &q->tasks[point];
     for (unsigned i = 0; i <= p->n_spans && first < end; i++) {
-        const uint64_t taken = i < p->n_spans ? p->spans[i].first : end, next = taken < end ? taken : end;
+        const uint64_t taken = i < p->n_spans ? p->spans[i].first : end,
+                       next = taken < end ? taken : end;
         if (first < next) {
             t->todo = reallocate(t->todo, t->n_todo + 1u, sizeof *t->todo);
             t->todo[t->n_todo++] = (struct span){first, next};
@@ -94,9 +97,11 @@ static void advance(struct schedule *q, uint64_t point) {
     struct point_store *p = &q->store->points[point];
     struct task *t = &q->tasks[point];
     while (!p->done && t->n_todo == 0 && t->out == 0) {
-        /* More than the target is there when an earlier run went past this look: it was not satisfied here. */
+        /* More than the target is there when an earlier run went past this look: it was not
+         * satisfied here. */
         const bool looks = p->target > 0 && p->complete == p->target;
-        if ((p->target > 0 && p->target >= r->max) || (looks && schedule_satisfied(q->store, point))) {
+        if ((p->target > 0 && p->target >= r->max) ||
+            (looks && schedule_satisfied(q->store, point))) {
             p->done = true;
             q->points_done++;
             return;
@@ -119,7 +124,8 @@ static void only_this(struct schedule *q, uint64_t point) {
     }
 }
 
-static const struct schedule *sorted; /* for qsort, which takes no context; set and used by one thread */
+static const struct schedule
+    *sorted; /* for qsort, which takes no context; set and used by one thread */
 
 static int dearest_first(const void *a, const void *b) {
     const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -215,7 +221,8 @@ void schedule_played(struct schedule *q, const struct range *range, uint64_t nan
     t->out -= range->count;
     t->measured += range->count;
     const double weight = (double)range->count / (double)t->measured;
-    t->each += ((double)nanoseconds / (double)range->count - t->each) * (weight > 0.2 ? weight : 0.2);
+    t->each +=
+        ((double)nanoseconds / (double)range->count - t->each) * (weight > 0.2 ? weight : 0.2);
     q->played += range->count;
     if (q->wish.only_replication >= 0) {
         recount(q, range->point);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Exact sums, Student's t, total variation. Only + - * / and square roots reach a result: each is rounded the same way
- * on every machine. */
+ * Exact sums, Student's t, total variation. Only + - * / and square roots reach a result: each is
+ * rounded the same way on every machine. */
 #include "stats.h"
 #include "bins.h"
 #include "wide.h"
@@ -30,7 +30,8 @@ static void subtract_words(uint64_t *from, const uint64_t *what, unsigned words)
 }
 
 /* product[a_words + b_words] = a * b. */
-static void multiply_words(const uint64_t *a, unsigned a_words, const uint64_t *b, unsigned b_words, uint64_t *product) {
+static void multiply_words(const uint64_t *a, unsigned a_words, const uint64_t *b, unsigned b_words,
+                           uint64_t *product) {
     memset(product, 0, (a_words + b_words) * sizeof *product);
     for (unsigned i = 0; i < a_words; i++) {
         uint64_t carry = 0;
@@ -108,8 +109,8 @@ double moments_se(const struct moments *m) {
     return sqrt(words_double(spread, 4) / (r - 1)) / r;
 }
 
-/* P(|T| <= t) for Student's law: the finite sums in cos^2 of theta = atan(t / sqrt(df)) (Abramowitz and Stegun, 26.7.3
- * and 26.7.4). */
+/* P(|T| <= t) for Student's law: the finite sums in cos^2 of theta = atan(t / sqrt(df)) (Abramowitz
+ * and Stegun, 26.7.3 and 26.7.4). */
 static double student_inside(double t, uint64_t df) {
     const double cosine2 = (double)df / ((double)df + t * t), sine = sqrt(1 - cosine2);
     const bool odd = df & 1;
@@ -169,7 +170,8 @@ static uint64_t pooled_count(const struct batches *p, uint64_t bin) {
 static double batch_fraction(const struct batches *p, unsigned batch, uint64_t bin) {
     if (bin >= p->bins)
         return 0;
-    return (double)p->count[batch * p->stride + bin] / ((double)p->replications[batch] * (double)p->servers);
+    return (double)p->count[batch * p->stride + bin] /
+           ((double)p->replications[batch] * (double)p->servers);
 }
 
 double stats_fraction(const struct batches *p, uint64_t bin) {
@@ -185,7 +187,8 @@ double stats_fraction_se(const struct batches *p, uint64_t bin) {
         if (!p->replications[b])
             continue;
         const double size = (double)p->replications[b] * (double)p->servers;
-        const double rest = (bin < p->bins ? (double)p->count[b * p->stride + bin] : 0) - fraction * size;
+        const double rest =
+            (bin < p->bins ? (double)p->count[b * p->stride + bin] : 0) - fraction * size;
         sum += rest * rest;
         used++;
     }
@@ -193,7 +196,8 @@ double stats_fraction_se(const struct batches *p, uint64_t bin) {
 }
 
 /* Difference of the fractions of a bin over the batches of one parity, or of all (parity 2). */
-static double half_difference(const struct batches *p, const struct batches *q, uint64_t bin, unsigned parity) {
+static double half_difference(const struct batches *p, const struct batches *q, uint64_t bin,
+                              unsigned parity) {
     double np = 0, nq = 0, cp = 0, cq = 0;
     for (unsigned b = 0; b < BATCHES; b++) {
         if (parity < 2 && b % 2 != parity)
@@ -211,8 +215,8 @@ static bool shared_batch(const struct batches *p, const struct batches *q, unsig
     return p->replications[b] && q->replications[b];
 }
 
-/* Expected |difference| of each bin if the laws were equal: normal with the spread seen over the batches, which keeps
- * the pairing of common random numbers. */
+/* Expected |difference| of each bin if the laws were equal: normal with the spread seen over the
+ * batches, which keeps the pairing of common random numbers. */
 static double noise_floor(const struct batches *p, const struct batches *q, uint64_t bins) {
     double sum = 0;
     for (uint64_t k = 0; k < bins; k++) {
@@ -237,7 +241,8 @@ static double noise_floor(const struct batches *p, const struct batches *q, uint
 }
 
 /* 1/2 sum over bins of (p_b - q_b) times the sign that the other half of the batches shows. */
-static double cross_batch(const struct batches *p, const struct batches *q, uint64_t bins, unsigned b) {
+static double cross_batch(const struct batches *p, const struct batches *q, uint64_t bins,
+                          unsigned b) {
     double sum = 0;
     for (uint64_t k = 0; k < bins; k++) {
         const double other = half_difference(p, q, k, 1 - b % 2);
@@ -247,7 +252,8 @@ static double cross_batch(const struct batches *p, const struct batches *q, uint
     return sum / 2;
 }
 
-static void cross_fit(const struct batches *p, const struct batches *q, uint64_t bins, struct variation *v) {
+static void cross_fit(const struct batches *p, const struct batches *q, uint64_t bins,
+                      struct variation *v) {
     double value[BATCHES], mean[2] = {0, 0}, spread[2] = {0, 0};
     unsigned used[2] = {0, 0};
     v->cross = v->cross_se = (double)NAN;

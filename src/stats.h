@@ -6,7 +6,8 @@
 
 #include <stdint.h>
 
-/* Count, sum and sum of squares of signed 64-bit integers, exactly, for up to 2^63 of them. Zero-initialise. */
+/* Count, sum and sum of squares of signed 64-bit integers, exactly, for up to 2^63 of them.
+ * Zero-initialise. */
 struct moments {
     uint64_t count;
     uint64_t sum[2];     /* two's complement, low word first */
@@ -17,29 +18,33 @@ void moments_add(struct moments *m, int64_t x);
 void moments_merge(struct moments *into, const struct moments *from);
 /* Mean; NaN without observations. */
 double moments_mean(const struct moments *m);
-/* Standard error of the mean, sqrt((S2 - S1^2/R) / (R )), the difference formed in exact integers; NaN for R < 2. */
+/* Standard error of the mean, sqrt((S2 - S1^2/R) / (R (R-1))), the difference formed in exact
+ * integers; NaN for R < 2. */
 double moments_se(const struct moments *m);
 
-/* t such that P(|T| <= t) = 0.95 for Student's law with df >= 1 degrees of freedom; relative error below 1e-9. The same
- * bits on every machine. */
+/* t such that P(|T| <= t) = 0.95 for Student's law with df >= 1 degrees of freedom; relative error
+ * below 1e-9. The same bits on every machine. */
 double student_95(uint64_t df);
 
-/* Total variation between the laws of two points, from histograms kept in batches. p and q are [BATCHES][stride], np and
- * nq the observations in each batch (servers times replications). */
+/* Total variation between the laws of two points, from histograms kept in batches. p and q are
+ * [BATCHES][stride], np and nq the observations in each batch (servers times replications). */
 struct variation {
-    double tv;       /* plug-in: 1/2 sum |p - q| of the pooled fractions */
-    double floor;    /* what the plug-in would be expected to show if the laws were equal: noise alone */
-    double cross;    /* signs from one half of the batches, sums from the other, both ways; biased low */
+    double tv; /* plug-in: 1/2 sum |p - q| of the pooled fractions */
+    double
+        floor; /* what the plug-in would be expected to show if the laws were equal: noise alone */
+    double
+        cross; /* signs from one half of the batches, sums from the other, both ways; biased low */
     double cross_se;
 };
 struct batches {
-    const uint64_t *count;  /* [BATCHES][stride] */
+    const uint64_t *count; /* [BATCHES][stride] */
     uint64_t stride, bins;
     const uint64_t *replications; /* [BATCHES] */
     uint64_t servers;
 };
 struct variation stats_variation(const struct batches *p, const struct batches *q);
-/* Fraction of bin b and its standard error from the spread over batches (ratio estimate); NaN where undefined. */
+/* Fraction of bin b and its standard error from the spread over batches (ratio estimate); NaN where
+ * undefined. */
 double stats_fraction(const struct batches *p, uint64_t bin);
 double stats_fraction_se(const struct batches *p, uint64_t bin);
 

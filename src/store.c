@@ -121,7 +121,8 @@ static uint64_t in_batch(uint64_t first, uint64_t count, uint64_t b) {
     return count > start ? (count - start + BATCHES - 1) / BATCHES : 0;
 }
 
-void store_fold(struct store *s, uint64_t point, const struct outcome *o, const struct moments *sums) {
+void store_fold(struct store *s, uint64_t point, const struct outcome *o,
+                const struct moments *sums) {
     const struct job *job = s->job;
     struct point_store *p = &s->points[point];
     store_mark(p, o->first, o->first + o->count);
@@ -143,9 +144,11 @@ void store_fold(struct store *s, uint64_t point, const struct outcome *o, const 
 }
 
 double store_mean(const struct store *s, uint64_t point, unsigned row) {
-    return affine_value(s->job->points[point].facts.row[row], moments_mean(&s->points[point].moments[row]));
+    return affine_value(s->job->points[point].facts.row[row],
+                        moments_mean(&s->points[point].moments[row]));
 }
 
 double store_se(const struct store *s, uint64_t point, unsigned row) {
-    return moments_se(&s->points[point].moments[row]) / s->job->points[point].facts.row[row].divisor;
+    return moments_se(&s->points[point].moments[row]) /
+           s->job->points[point].facts.row[row].divisor;
 }

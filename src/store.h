@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What rank 0 has gathered: for every point the completed replications, rows, exact sums and histograms. All sums are
- * integers, so the order of arrival leaves no trace. results.c writes a store to HDF5 and reads it back. */
+ * What rank 0 has gathered: for every point the completed replications, rows, exact sums and
+ * histograms. All sums are integers, so the order of arrival leaves no trace. results.c writes a
+ * store to HDF5 and reads it back. */
 #ifndef POTLUCK_STORE_H
 #define POTLUCK_STORE_H
 
@@ -13,21 +14,21 @@ struct span {
 };
 
 struct counts {
-    uint64_t bins;    /* in use */
-    uint64_t stride;  /* allocated bins per batch */
-    uint64_t *count;  /* [batched ? BATCHES : 1][stride] */
+    uint64_t bins;   /* in use */
+    uint64_t stride; /* allocated bins per batch */
+    uint64_t *count; /* [batched ? BATCHES : 1][stride] */
 };
 
 struct point_store {
-    uint64_t complete;         /* replications folded in */
-    uint64_t target;           /* replications wanted at the present stage of the stopping rule */
-    bool done;                 /* nothing more to play */
-    struct span *spans;        /* completed, sorted, disjoint, not touching */
+    uint64_t complete;  /* replications folded in */
+    uint64_t target;    /* replications wanted at the present stage of the stopping rule */
+    bool done;          /* nothing more to play */
+    struct span *spans; /* completed, sorted, disjoint, not touching */
     unsigned n_spans;
-    double *row[ROWS_MAX];     /* [row][replication]; NaN where not complete; NULL with keep: means */
-    uint64_t capacity;         /* replications there is room for in row[] */
-    struct moments moments[ROWS_MAX];        /* of the tallies */
-    uint64_t batch_replications[BATCHES];    /* completed replications r with r % BATCHES == b */
+    double *row[ROWS_MAX]; /* [row][replication]; NaN where not complete; NULL with keep: means */
+    uint64_t capacity;     /* replications there is room for in row[] */
+    struct moments moments[ROWS_MAX];     /* of the tallies */
+    uint64_t batch_replications[BATCHES]; /* completed replications r with r % BATCHES == b */
     struct counts histogram[HISTOGRAMS_MAX];
 };
 
@@ -38,10 +39,13 @@ struct store {
 
 struct store *store_new(const struct job *job);
 void store_free(struct store *s);
-/* Sums of the tallies of an outcome, one per row of the model; made by the players, so that folding is quick. */
+/* Sums of the tallies of an outcome, one per row of the model; made by the players, so that folding
+ * is quick. */
 void store_sum(const struct model *model, const struct outcome *outcome, struct moments *sums);
-/* Folds the outcome of a range that overlaps no completed one. With keep: means its tallies may be NULL. */
-void store_fold(struct store *s, uint64_t point, const struct outcome *outcome, const struct moments *sums);
+/* Folds the outcome of a range that overlaps no completed one. With keep: means its tallies may be
+ * NULL. */
+void store_fold(struct store *s, uint64_t point, const struct outcome *outcome,
+                const struct moments *sums);
 /* Adds the span to the completed ones; no overlap allowed. */
 void store_mark(struct point_store *p, uint64_t first, uint64_t end);
 /* Room for at least `replications` rows. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The words of the job language as data. A `kind` is something a job can name (a model, a topology, a policy, a law);
- * its parameters are rows of a table that feeds the parser, --help, `potluck list`, validation and the columns of the
- * result file. The engine handles kinds only through these tables and knows none of them by name. */
+ * The words of the job language as data. A `kind` is something a job can name (a model, a topology,
+ * a policy, a law); its parameters are rows of a table that feeds the parser, --help, `potluck
+ * list`, validation and the columns of the result file. The engine handles kinds only through these
+ * tables and knows none of them by name. */
 #ifndef POTLUCK_VALUE_H
 #define POTLUCK_VALUE_H
 
@@ -10,7 +11,8 @@
 #include <stdint.h>
 
 enum parameter_type {
-    TYPE_COUNT,  /* whole number: 10000, 1e4, 10_000; with `relative` also 10n, a multiple of the number of servers */
+    TYPE_COUNT,  /* whole number: 10000, 1e4, 10_000; with `relative` also 10n, a multiple of the
+                    number of servers */
     TYPE_REAL,   /* number: 0.5, 1e-3, 1/3, 50% */
     TYPE_FLAG,   /* true or false */
     TYPE_WORD,   /* one of `words` */
@@ -24,15 +26,15 @@ struct catalogue;
 struct parameter {
     const char *name;
     enum parameter_type type;
-    double lower, upper;               /* inclusive bounds of a number (of each element of a vector) */
-    const char *standard;              /* the default, as a job file would write it; NULL: must be given */
-    const char *words;                 /* TYPE_WORD: the allowed words, separated by | */
+    double lower, upper;  /* inclusive bounds of a number (of each element of a vector) */
+    const char *standard; /* the default, as a job file would write it; NULL: must be given */
+    const char *words;    /* TYPE_WORD: the allowed words, separated by | */
     const struct catalogue *catalogue; /* TYPE_ENTRY */
     bool relative;                     /* TYPE_COUNT: 10n is allowed */
     bool fixed;                        /* one value for the whole job: never an axis */
     bool optional_use;                 /* may go unused by every point without being an error */
-    const char *units;                 /* for the column of the result file: "1", "ball", "server", "ms" ... */
-    const char *meaning;               /* one sentence, for help and long_name */
+    const char *units;   /* for the column of the result file: "1", "ball", "server", "ms" ... */
+    const char *meaning; /* one sentence, for help and long_name */
 };
 
 /* Something a job can name. Implementations embed it as their first member. */
@@ -55,12 +57,12 @@ struct entry;
 
 /* The value of one parameter in one point. Which members count depends on the parameter's type. */
 struct value {
-    double real;             /* REAL; FLAG: 0 or 1; COUNT: the number, or the factor of n when `relative` */
-    uint64_t count;          /* COUNT, exact, when not relative */
-    bool relative;           /* COUNT given as a multiple of n */
-    unsigned word;           /* WORD: its position in `words` */
-    unsigned n_counts;       /* COUNTS */
-    const uint64_t *counts;  /* COUNTS, owned by the job */
+    double real;    /* REAL; FLAG: 0 or 1; COUNT: the number, or the factor of n when `relative` */
+    uint64_t count; /* COUNT, exact, when not relative */
+    bool relative;  /* COUNT given as a multiple of n */
+    unsigned word;  /* WORD: its position in `words` */
+    unsigned n_counts;         /* COUNTS */
+    const uint64_t *counts;    /* COUNTS, owned by the job */
     const struct entry *entry; /* ENTRY, owned by the job */
 };
 
@@ -68,10 +70,12 @@ struct value {
 struct entry {
     const struct kind *kind;
     const struct value *values; /* kind->n_parameters of them */
-    const char *text;           /* canonical text with every default filled in: "torus: {sides: [100, 100]}", "pot" */
+    const char *
+        text; /* canonical text with every default filled in: "torus: {sides: [100, 100]}", "pot" */
 };
 
-/* The whole number a COUNT stands for when there are n servers (multiples are rounded to the nearest). */
+/* The whole number a COUNT stands for when there are n servers (multiples are rounded to the
+ * nearest). */
 uint64_t value_count(const struct value *v, uint64_t n);
 /* The position of the parameter called `name`, or -1. */
 int parameter_index(const struct kind *kind, const char *name);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * igraph builds graphs; everything else works on plain edges. Errors are turned into reasons: the default handler would
- * abort the process. */
+ * igraph builds graphs; everything else works on plain edges. Errors are turned into reasons: the
+ * default handler would abort the process. */
 #include "igraph_bridge.h"
 #include "topology.h"
 
@@ -59,10 +59,12 @@ void edges_free(struct edges *e) {
 struct edges *bridge_complete(uint64_t n, struct reason *why) {
     igraph_t g;
     begin();
-    return finish(igraph_full(&g, (igraph_integer_t)n, IGRAPH_UNDIRECTED, IGRAPH_NO_LOOPS), &g, why);
+    return finish(igraph_full(&g, (igraph_integer_t)n, IGRAPH_UNDIRECTED, IGRAPH_NO_LOOPS), &g,
+                  why);
 }
 
-struct edges *bridge_lattice(const uint64_t *sides, unsigned n_sides, bool wrap, struct reason *why) {
+struct edges *bridge_lattice(const uint64_t *sides, unsigned n_sides, bool wrap,
+                             struct reason *why) {
     igraph_t g;
     igraph_vector_int_t dims;
     igraph_vector_bool_t periodic;
@@ -77,7 +79,8 @@ struct edges *bridge_lattice(const uint64_t *sides, unsigned n_sides, bool wrap,
         VECTOR(dims)[d] = (igraph_integer_t)sides[n_sides - 1 - d];
         VECTOR(periodic)[d] = wrap;
     }
-    const igraph_error_t code = igraph_square_lattice(&g, &dims, 1, IGRAPH_UNDIRECTED, false, &periodic);
+    const igraph_error_t code =
+        igraph_square_lattice(&g, &dims, 1, IGRAPH_UNDIRECTED, false, &periodic);
     igraph_vector_int_destroy(&dims);
     igraph_vector_bool_destroy(&periodic);
     return finish(code, &g, why);
@@ -116,8 +119,9 @@ struct edges *bridge_star(uint64_t n, struct reason *why) {
 struct edges *bridge_tree(uint64_t n, uint64_t children, struct reason *why) {
     igraph_t g;
     begin();
-    return finish(igraph_kary_tree(&g, (igraph_integer_t)n, (igraph_integer_t)children, IGRAPH_TREE_UNDIRECTED), &g,
-                  why);
+    return finish(igraph_kary_tree(&g, (igraph_integer_t)n, (igraph_integer_t)children,
+                                   IGRAPH_TREE_UNDIRECTED),
+                  &g, why);
 }
 
 bool bridge_distances(const struct edges *e, uint64_t u, int64_t *hops, struct reason *why) {
@@ -137,7 +141,8 @@ bool bridge_distances(const struct edges *e, uint64_t u, int64_t *hops, struct r
         return refuse(why, "%s", first_error.text);
     code = igraph_matrix_init(&found, 0, 0);
     if (code == IGRAPH_SUCCESS) {
-        code = igraph_distances(&g, &found, igraph_vss_1((igraph_integer_t)u), igraph_vss_all(), IGRAPH_ALL);
+        code = igraph_distances(&g, &found, igraph_vss_1((igraph_integer_t)u), igraph_vss_all(),
+                                IGRAPH_ALL);
         for (uint64_t v = 0; v < e->n && code == IGRAPH_SUCCESS; v++) {
             const double d = MATRIX(found, 0, (igraph_integer_t)v);
             hops[v] = d < 1e18 ? (int64_t)d : -1;

@@ -37,7 +37,8 @@ static unsigned offset_columns(const struct space *s) {
 }
 
 uint64_t offsets_bytes(const struct space *s, uint64_t reach) {
-    return offsets_count(s, reach) * sizeof(int32_t) * (1 + offset_columns(s)) + (reach + 1) * sizeof(uint32_t);
+    return offsets_count(s, reach) * sizeof(int32_t) * (1 + offset_columns(s)) +
+           (reach + 1) * sizeof(uint32_t);
 }
 
 /* Walks all vectors in lexicographic order and drops each into the next free row of its shell. */
@@ -80,8 +81,8 @@ static void walk_side(struct walk *w, unsigned d, uint32_t spent) {
     }
 }
 
-/* Masks of each number of bits in rising order, the next one by Gosper's hack: far fewer than all masks when the reach is
- * small. */
+/* Masks of each number of bits in rising order, the next one by Gosper's hack: far fewer than all
+ * masks when the reach is small. */
 static void cube_masks(const struct space *s, struct offsets *o, uint32_t *next) {
     for (uint32_t hops = 1; hops <= o->reach; hops++)
         for (uint64_t mask = ((uint64_t)1 << hops) - 1; mask < s->n;) {
@@ -162,8 +163,9 @@ static void search_from(struct search *b, uint64_t u, uint64_t reach, uint64_t *
 
 static void search_init(struct search *b, const struct space *s) {
     CHECK(s->form == FORM_TREE);
-    *b = (struct search){
-        .s = s, .queue = allocate(s->n, sizeof *b->queue), .visited = allocate(s->n, sizeof *b->visited)};
+    *b = (struct search){.s = s,
+                         .queue = allocate(s->n, sizeof *b->queue),
+                         .visited = allocate(s->n, sizeof *b->visited)};
 }
 
 static void search_free(struct search *b) {
@@ -182,7 +184,8 @@ static uint64_t below(const struct space *s, uint64_t x, uint64_t depth) {
     return sum;
 }
 
-/* Sum over u of the number of servers at distance 1..reach, counted by formula; stops beyond `enough`. */
+/* Sum over u of the number of servers at distance 1..reach, counted by formula; stops beyond
+ * `enough`. */
 static uint64_t lists_members(const struct space *s, uint64_t reach, uint64_t enough) {
     CHECK(s->form == FORM_TREE && s->children >= 2);
     uint64_t sum = 0;
@@ -202,7 +205,8 @@ uint64_t lists_bytes(const struct space *s, uint64_t reach) {
     if (reach > s->diameter)
         reach = s->diameter;
     const uint64_t enough = (uint64_t)1 << 40;
-    return lists_members(s, reach, enough) * sizeof(uint32_t) + (s->n * reach + 1) * sizeof(uint64_t);
+    return lists_members(s, reach, enough) * sizeof(uint32_t) +
+           (s->n * reach + 1) * sizeof(uint64_t);
 }
 
 static int by_number(const void *a, const void *b) {

@@ -20,7 +20,8 @@ static uint64_t lattice_distance(const struct space *s, uint64_t a, uint64_t b) 
 
 static uint64_t tree_distance(const struct space *s, uint64_t a, uint64_t b) {
     uint64_t hops = 0;
-    /* A parent has the smaller number, so the larger of two different vertices is never an ancestor of the other. */
+    /* A parent has the smaller number, so the larger of two different vertices is never an ancestor
+     * of the other. */
     for (; a != b; hops++) {
         if (a > b)
             a = (a - 1) / s->children;
@@ -41,7 +42,7 @@ uint64_t space_distance(const struct space *s, uint64_t a, uint64_t b) {
     case FORM_TREE:
         return tree_distance(s, a, b);
     }
-    CHECK(!"unknown form");
+    CHECK(false && "unknown form");
     return 0;
 }
 

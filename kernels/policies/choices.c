@@ -1,24 +1,35 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * choices{d, distinct}: greedy[d] of Azar, Broder, Karlin, Upfal; d uniform servers whatever the origin, with
- * replacement unless `distinct`. Candidate j comes from slot j; distinct ones are the r-th server not drawn before. The
- * first drawn wins ties, which is fair because the draws are exchangeable. The origin counts for the cost alone. */
+ * choices{d, distinct}: greedy[d] of Azar, Broder, Karlin, Upfal; d uniform servers whatever the
+ * origin, with replacement unless `distinct`. Candidate j comes from slot j; distinct ones are the
+ * r-th server not drawn before. The first drawn wins ties, which is fair because the draws are
+ * exchangeable. The origin counts for the cost alone. */
 #include "choices.h"
 
 static const struct parameter parameters[] = {
-    {.name = "d", .type = TYPE_COUNT, .lower = 1, .upper = CANDIDATES_MAX, .standard = "2", .units = "server",
+    {.name = "d",
+     .type = TYPE_COUNT,
+     .lower = 1,
+     .upper = CANDIDATES_MAX,
+     .standard = "2",
+     .units = "server",
      .meaning = "number of candidates"},
-    {.name = "distinct", .type = TYPE_FLAG, .standard = "false", .units = "1", .meaning = "draw without replacement"},
+    {.name = "distinct",
+     .type = TYPE_FLAG,
+     .standard = "false",
+     .units = "1",
+     .meaning = "draw without replacement"},
 };
 
-static bool examine(const struct value *v, const struct space *space, struct sampler_facts *f, struct reason *why,
-                    unsigned *at) {
+static bool examine(const struct value *v, const struct space *space, struct sampler_facts *f,
+                    struct reason *why, unsigned *at) {
     *at = 0;
     if (v[1].real != 0 && v[0].count > space->n)
-        return refuse(why, "%llu distinct choices among %llu servers are impossible", (unsigned long long)v[0].count,
-                      (unsigned long long)space->n);
-    *f = (struct sampler_facts){
-        .nanoseconds = 1.0 + 1.2 * (double)v[0].count, .draws = (unsigned)v[0].count, .how = "everybody"};
+        return refuse(why, "%llu distinct choices among %llu servers are impossible",
+                      (unsigned long long)v[0].count, (unsigned long long)space->n);
+    *f = (struct sampler_facts){.nanoseconds = 1.0 + 1.2 * (double)v[0].count,
+                                .draws = (unsigned)v[0].count,
+                                .how = "everybody"};
     return true;
 }
 

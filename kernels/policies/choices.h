@@ -6,8 +6,8 @@
 
 #include "sampler.h"
 
-/* `ties: origin`: a candidate that happens to be the origin moves to the front, where it wins ties; the others keep
- * their order, which is fair because the draws are exchangeable. */
+/* `ties: origin`: a candidate that happens to be the origin moves to the front, where it wins ties;
+ * the others keep their order, which is fair because the draws are exchangeable. */
 static inline void origin_to_front(const struct sampler *s, struct block *b) {
     for (unsigned c = 1; c < s->candidates; c++)
         for (uint32_t i = 0; i < b->size; i++)

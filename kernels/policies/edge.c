@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * edge: the two ends of a uniform edge, the job arriving at a fair one of them. Kenthapadi and Panigrahy, "Balanced
- * allocation on graphs", SODA 2006. Where every vertex has the same neighbourhood an end is a uniform vertex and the
- * other end a uniform neighbour of it; elsewhere the edges are numbered and candidate slot 0 picks one, the top bit of
- * slot 1 its direction. On these graphs origins are not uniform. */
+ * edge: the two ends of a uniform edge, the job arriving at a fair one of them. Kenthapadi and
+ * Panigrahy, "Balanced allocation on graphs", SODA 2006. Where every vertex has the same
+ * neighbourhood an end is a uniform vertex and the other end a uniform neighbour of it; elsewhere
+ * the edges are numbered and candidate slot 0 picks one, the top bit of slot 1 its direction. On
+ * these graphs origins are not uniform. */
 #include "near.h"
 
-static bool examine(const struct value *v, const struct space *space, struct sampler_facts *f, struct reason *why,
-                    unsigned *at) {
+static bool examine(const struct value *v, const struct space *space, struct sampler_facts *f,
+                    struct reason *why, unsigned *at) {
     (void)v;
     *at = UINT32_MAX;
     if (space->n == 1)
@@ -34,7 +35,8 @@ static void prepare(const struct value *v, struct sampler *s) {
     s->range[0] = (uint32_t)edges;
 }
 
-/* Edges of a bordered box, one dimension after the other: (side - 1) along it for each of the n / side lines. */
+/* Edges of a bordered box, one dimension after the other: (side - 1) along it for each of the n /
+ * side lines. */
 static void lattice_edge(const struct space *s, uint64_t r, uint32_t *a, uint32_t *b) {
     for (unsigned d = 0;; d++) {
         const uint64_t side = s->side[d], edges = s->n / side * (side - 1);
@@ -45,7 +47,8 @@ static void lattice_edge(const struct space *s, uint64_t r, uint32_t *a, uint32_
         uint64_t stride = 1; /* of dimension d */
         for (unsigned e = d + 1; e < s->dims; e++)
             stride *= s->side[e];
-        const uint64_t inner = r % stride, along = r / stride % (side - 1), outer = r / stride / (side - 1);
+        const uint64_t inner = r % stride, along = r / stride % (side - 1),
+                       outer = r / stride / (side - 1);
         *a = (uint32_t)((outer * side + along) * stride + inner);
         *b = (uint32_t)(*a + stride);
         return;
@@ -74,10 +77,10 @@ static void ranks(const struct value *v, uint64_t n, struct ranks *r) {
     *r = (struct ranks){.d = 2, .distinct = true, .beta = UINT64_MAX};
 }
 
-const struct policy ISA(policy_edge) = {
-    .kind = {"edge", "the two ends of a uniform edge", "Kenthapadi and Panigrahy, SODA 2006", NULL, 0},
-    .settles_ties = true,
-    .examine = examine,
-    .prepare = prepare,
-    .choose = choose,
-    .ranks = ranks};
+const struct policy ISA(policy_edge) = {.kind = {"edge", "the two ends of a uniform edge",
+                                                 "Kenthapadi and Panigrahy, SODA 2006", NULL, 0},
+                                        .settles_ties = true,
+                                        .examine = examine,
+                                        .prepare = prepare,
+                                        .choose = choose,
+                                        .ranks = ranks};

@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * invsq-pot{k}: InvSq-POT(k); the origin u, and v at distance 1..k of u with probability proportional to 1/distance^2.
- * Panigrahy, Vasantam, Basu, Towsley, Swami, Leung, ACM TOMPECS 7(2-4), 2022. */
+ * invsq-pot{k}: InvSq-POT(k); the origin u, and v at distance 1..k of u with probability
+ * proportional to 1/distance^2. Panigrahy, Vasantam, Basu, Towsley, Swami, Leung, ACM TOMPECS
+ * 7(2-4), 2022. */
 #include "near.h"
 
 static const struct parameter parameters[] = {
-    {.name = "k", .type = TYPE_COUNT, .lower = 1, .upper = 4294967295.0, .units = "hop",
+    {.name = "k",
+     .type = TYPE_COUNT,
+     .lower = 1,
+     .upper = 4294967295.0,
+     .units = "hop",
      .meaning = "reach of the second choice"},
 };
 
-static bool examine(const struct value *v, const struct space *space, struct sampler_facts *f, struct reason *why,
-                    unsigned *at) {
+static bool examine(const struct value *v, const struct space *space, struct sampler_facts *f,
+                    struct reason *why, unsigned *at) {
     (void)why, (void)at;
     ISA(near_examine)(space, v[0].count, true, f);
     return true;

@@ -1,23 +1,29 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * left{d}: always go left; one uniform server from each of d groups, group g being the servers gn/d .. (g+1)n/d - 1
- * (bounds rounded down), the leftmost of the least loaded. Voecking, "How asymmetry helps load balancing", J. ACM 50(4),
- * 2003. Candidate g comes from slot g. */
+ * left{d}: always go left; one uniform server from each of d groups, group g being the servers gn/d
+ * .. (g+1)n/d - 1 (bounds rounded down), the leftmost of the least loaded. Voecking, "How asymmetry
+ * helps load balancing", J. ACM 50(4), 2003. Candidate g comes from slot g. */
 #include "sampler.h"
 
 static const struct parameter parameters[] = {
-    {.name = "d", .type = TYPE_COUNT, .lower = 1, .upper = CANDIDATES_MAX, .standard = "2", .units = "server",
+    {.name = "d",
+     .type = TYPE_COUNT,
+     .lower = 1,
+     .upper = CANDIDATES_MAX,
+     .standard = "2",
+     .units = "server",
      .meaning = "number of groups, one candidate from each"},
 };
 
-static bool examine(const struct value *v, const struct space *space, struct sampler_facts *f, struct reason *why,
-                    unsigned *at) {
+static bool examine(const struct value *v, const struct space *space, struct sampler_facts *f,
+                    struct reason *why, unsigned *at) {
     *at = 0;
     if (v[0].count > space->n)
-        return refuse(why, "%llu groups need at least as many servers, there are %llu", (unsigned long long)v[0].count,
-                      (unsigned long long)space->n);
-    *f = (struct sampler_facts){
-        .nanoseconds = 1.0 + 1.2 * (double)v[0].count, .draws = (unsigned)v[0].count, .how = "one of each group"};
+        return refuse(why, "%llu groups need at least as many servers, there are %llu",
+                      (unsigned long long)v[0].count, (unsigned long long)space->n);
+    *f = (struct sampler_facts){.nanoseconds = 1.0 + 1.2 * (double)v[0].count,
+                                .draws = (unsigned)v[0].count,
+                                .how = "one of each group"};
     return true;
 }
 
@@ -45,8 +51,8 @@ static void choose(const struct sampler *s, struct stream stream, struct block *
 }
 
 const struct policy ISA(policy_left) = {
-    .kind = {"left", "one server from each of d groups, leftmost wins ties", "Voecking, J. ACM 50(4), 2003", parameters,
-             1},
+    .kind = {"left", "one server from each of d groups, leftmost wins ties",
+             "Voecking, J. ACM 50(4), 2003", parameters, 1},
     .examine = examine,
     .prepare = prepare,
     .choose = choose};

@@ -3,8 +3,8 @@
  * one-choice: a job stays where it arrives; classical balls into bins. */
 #include "sampler.h"
 
-static bool examine(const struct value *v, const struct space *space, struct sampler_facts *f, struct reason *why,
-                    unsigned *at) {
+static bool examine(const struct value *v, const struct space *space, struct sampler_facts *f,
+                    struct reason *why, unsigned *at) {
     (void)v, (void)space, (void)why, (void)at;
     *f = (struct sampler_facts){.nanoseconds = 1.5, .draws = 0, .how = "the origin"};
     return true;
@@ -27,7 +27,8 @@ static void ranks(const struct value *v, uint64_t n, struct ranks *r) {
 }
 
 const struct policy ISA(policy_one_choice) = {
-    .kind = {"one-choice", "the server the job arrives at", "Azar et al., SIAM J. Comput. 29(1), 1999", NULL, 0},
+    .kind = {"one-choice", "the server the job arrives at",
+             "Azar et al., SIAM J. Comput. 29(1), 1999", NULL, 0},
     .examine = examine,
     .prepare = prepare,
     .choose = choose,

@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * one-plus-beta{beta}: with probability beta two uniform choices, else one. Peres, Talwar, Wieder, "Graphical balanced
- * allocations and the (1+beta)-choice process", Random Struct. Algor. 47(4), 2015. Candidates come from slots 0 and 1;
- * slot 2, continued by slot 3 where it leaves the matter open, is compared with beta. */
+ * one-plus-beta{beta}: with probability beta two uniform choices, else one. Peres, Talwar, Wieder,
+ * "Graphical balanced allocations and the (1+beta)-choice process", Random Struct. Algor. 47(4),
+ * 2015. Candidates come from slots 0 and 1; slot 2, continued by slot 3 where it leaves the matter
+ * open, is compared with beta. */
 #include "choices.h"
 
 static const struct parameter parameters[] = {
-    {.name = "beta", .type = TYPE_REAL, .lower = 0, .upper = 1, .units = "1",
+    {.name = "beta",
+     .type = TYPE_REAL,
+     .lower = 0,
+     .upper = 1,
+     .units = "1",
      .meaning = "probability that a job has two choices"},
 };
 
-static bool examine(const struct value *v, const struct space *space, struct sampler_facts *f, struct reason *why,
-                    unsigned *at) {
+static bool examine(const struct value *v, const struct space *space, struct sampler_facts *f,
+                    struct reason *why, unsigned *at) {
     (void)v, (void)space, (void)why, (void)at;
     *f = (struct sampler_facts){.nanoseconds = 4, .draws = 3, .how = "everybody"};
     return true;
@@ -34,9 +39,11 @@ static void choose(const struct sampler *s, struct stream stream, struct block *
     uint32_t open = 0;
     for (uint64_t i = 0; i < size; i++)
         open |= coin[i] == high;
-    for (uint64_t i = 0; open && i < size; i++) /* settle what slot 2 leaves open; 2^64 - 1 stands for beta = 1 */
+    for (uint64_t i = 0; open && i < size;
+         i++) /* settle what slot 2 leaves open; 2^64 - 1 stands for beta = 1 */
         if (coin[i] == high)
-            two[i] = s->beta == UINT64_MAX || rng_word(stream, PURPOSE_CANDIDATE, 3, b->first + i) < low;
+            two[i] =
+                s->beta == UINT64_MAX || rng_word(stream, PURPOSE_CANDIDATE, 3, b->first + i) < low;
         else
             two[i] = coin[i] < high;
     for (uint64_t i = 0; !open && i < size; i++)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * pot: the power of two choices; the origin u, and v uniform over the other n-1 (candidate slot 0: the r-th server other
- * than u). Mitzenmacher, "The power of two choices in randomized load balancing", IEEE TPDS 12(10), 2001. */
+ * pot: the power of two choices; the origin u, and v uniform over the other n-1 (candidate slot 0:
+ * the r-th server other than u). Mitzenmacher, "The power of two choices in randomized load
+ * balancing", IEEE TPDS 12(10), 2001. */
 #include "near.h"
 
-static bool examine(const struct value *v, const struct space *space, struct sampler_facts *f, struct reason *why,
-                    unsigned *at) {
+static bool examine(const struct value *v, const struct space *space, struct sampler_facts *f,
+                    struct reason *why, unsigned *at) {
     (void)v, (void)space, (void)why, (void)at;
     *f = (struct sampler_facts){.nanoseconds = 3.5, .draws = 1, .how = "everybody"};
     return true;
@@ -24,10 +25,10 @@ static void ranks(const struct value *v, uint64_t n, struct ranks *r) {
     *r = (struct ranks){.d = n > 1 ? 2 : 1, .distinct = true, .beta = UINT64_MAX};
 }
 
-const struct policy ISA(policy_pot) = {
-    .kind = {"pot", "the origin and a uniform other server", "Mitzenmacher, IEEE TPDS 12(10), 2001", NULL, 0},
-    .settles_ties = true,
-    .examine = examine,
-    .prepare = prepare,
-    .choose = ISA(near_anybody),
-    .ranks = ranks};
+const struct policy ISA(policy_pot) = {.kind = {"pot", "the origin and a uniform other server",
+                                                "Mitzenmacher, IEEE TPDS 12(10), 2001", NULL, 0},
+                                       .settles_ties = true,
+                                       .examine = examine,
+                                       .prepare = prepare,
+                                       .choose = ISA(near_anybody),
+                                       .ranks = ranks};

@@ -1,19 +1,28 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * unif-pot{k, self}: Unif-POT(k); the origin u, and v uniform over the servers at distance 1..k of u. Panigrahy,
- * Vasantam, Basu, Towsley, Swami, Leung, ACM TOMPECS 7(2-4), 2022. `self: included` adds u to the set v is taken from
- * (then u, u means no choice). k beyond the diameter means everybody. */
+ * unif-pot{k, self}: Unif-POT(k); the origin u, and v uniform over the servers at distance 1..k of
+ * u. Panigrahy, Vasantam, Basu, Towsley, Swami, Leung, ACM TOMPECS 7(2-4), 2022. `self: included`
+ * adds u to the set v is taken from (then u, u means no choice). k beyond the diameter means
+ * everybody. */
 #include "near.h"
 
 static const struct parameter parameters[] = {
-    {.name = "k", .type = TYPE_COUNT, .lower = 1, .upper = 4294967295.0, .units = "hop",
+    {.name = "k",
+     .type = TYPE_COUNT,
+     .lower = 1,
+     .upper = 4294967295.0,
+     .units = "hop",
      .meaning = "reach of the second choice"},
-    {.name = "self", .type = TYPE_WORD, .standard = "excluded", .words = "excluded|included", .units = "1",
+    {.name = "self",
+     .type = TYPE_WORD,
+     .standard = "excluded",
+     .words = "excluded|included",
+     .units = "1",
      .meaning = "whether the second choice may be the origin itself"},
 };
 
-static bool examine(const struct value *v, const struct space *space, struct sampler_facts *f, struct reason *why,
-                    unsigned *at) {
+static bool examine(const struct value *v, const struct space *space, struct sampler_facts *f,
+                    struct reason *why, unsigned *at) {
     (void)why, (void)at;
     ISA(near_examine)(space, v[0].count, false, f);
     return true;
@@ -28,8 +37,8 @@ static void ranks(const struct value *v, uint64_t n, struct ranks *r) {
 }
 
 const struct policy ISA(policy_unif_pot) = {
-    .kind = {"unif-pot", "the origin and a uniform server within k hops", "Panigrahy et al., ACM TOMPECS 7, 2022",
-             parameters, 2},
+    .kind = {"unif-pot", "the origin and a uniform server within k hops",
+             "Panigrahy et al., ACM TOMPECS 7, 2022", parameters, 2},
     .settles_ties = true,
     .examine = examine,
     .prepare = prepare,

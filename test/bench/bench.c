@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Nanoseconds per ball of every policy on one core, beside plain scalar loops of the same rule in the same run. Each
- * figure is the best of several rounds in which all contenders take turns. `bench [POLICY]` restricts the table. */
+ * Nanoseconds per ball of every policy on one core, beside plain scalar loops of the same rule in
+ * the same run. Each figure is the best of several rounds in which all contenders take turns.
+ * `bench [POLICY]` restricts the table. */
 #include "job.h"
 #include "rivals.h"
 
@@ -29,12 +30,14 @@ struct contender {
     double best;
 };
 
-static void contender_init(struct contender *c, enum level level, const char *topology, const char *policy,
-                           const char *method) {
+static void contender_init(struct contender *c, enum level level, const char *topology,
+                           const char *policy, const char *method) {
     struct complaints complaints = {0};
     char text[512];
-    snprintf(text, sizeof text, "model: balls\nseed: 1\nreplications: 1000000\ntopology: [%s]\npolicy: [%s]\nmethod: %s\n",
-             topology, policy, method);
+    snprintf(
+        text, sizeof text,
+        "model: balls\nseed: 1\nreplications: 1000000\ntopology: [%s]\npolicy: [%s]\nmethod: %s\n",
+        topology, policy, method);
     c->job = job_read("bench", text, 0, models_at(level), &complaints);
     if (!c->job) {
         fputs(complaints.text, stderr);
@@ -43,7 +46,8 @@ static void contender_init(struct contender *c, enum level level, const char *to
     const struct facts *f = &c->job->points[0].facts;
     const struct model *model = c->job->model;
     c->prepared = model->prepare(c->job->points[0].values);
-    c->work = (struct workspace){aligned_alloc(64, (f->bytes_thread + 63) / 64 * 64), f->bytes_thread};
+    c->work =
+        (struct workspace){aligned_alloc(64, (f->bytes_thread + 63) / 64 * 64), f->bytes_thread};
     c->balls = f->servers;
     c->best = INFINITY;
     c->out.count = f->servers > 100000 ? 16 : 500000 / f->servers / 16 * 16;
@@ -51,7 +55,8 @@ static void contender_init(struct contender *c, enum level level, const char *to
     for (unsigned h = 0; h < model->n_histograms; h++)
         if (!model->histograms[h].keep) {
             c->out.stride[h] = f->bins[h];
-            c->out.histogram[h] = allocate((model->histograms[h].batched ? BATCHES : 1) * f->bins[h], sizeof(uint64_t));
+            c->out.histogram[h] = allocate(
+                (model->histograms[h].batched ? BATCHES : 1) * f->bins[h], sizeof(uint64_t));
         }
 }
 
@@ -76,7 +81,8 @@ enum rule { NONE, ONE, TWO, THREE, POT, RING_UNIFORM, RING_INVSQ, TORUS_UNIFORM,
 
 static uint64_t sink;
 
-static double rival_play(enum rule rule, uint8_t *load, uint32_t n, uint32_t side, uint32_t k, unsigned times) {
+static double rival_play(enum rule rule, uint8_t *load, uint32_t n, uint32_t side, uint32_t k,
+                         unsigned times) {
     const double start = now();
     struct rival_result r = {0};
     for (unsigned i = 0; i < times; i++) {
@@ -163,7 +169,8 @@ static void bench_row(const struct contest *row, uint32_t side) {
 
 int main(int argc, char **argv) {
     printf("ns per ball, one core, level %s; balls = servers\n", level_name[level_best()]);
-    printf("%-24s %-34s %-10s %9s %8s %8s %7s\n", "topology", "policy", "method", "n", "potluck", "scalar", "ratio");
+    printf("%-24s %-34s %-10s %9s %8s %8s %7s\n", "topology", "policy", "method", "n", "potluck",
+           "scalar", "ratio");
     for (uint32_t side = 100; side <= 1000; side *= 10)
         for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
             if (argc < 2 || strstr(rows[i].policy, argv[1]))

@@ -37,7 +37,8 @@ struct rival_result rival_two(uint8_t *load, uint32_t n, uint64_t m) {
     memset(load, 0, n);
     for (uint64_t i = 0; i < m; i++) {
         const uint64_t x = next();
-        const uint32_t u = (uint32_t)((x >> 32) * n >> 32), v = (uint32_t)((x & UINT32_MAX) * n >> 32);
+        const uint32_t u = (uint32_t)((x >> 32) * n >> 32),
+                       v = (uint32_t)((x & UINT32_MAX) * n >> 32);
         const uint32_t turn = -(uint32_t)(load[v] < load[u]);
         load[u ^ ((u ^ v) & turn)]++;
     }
@@ -48,7 +49,8 @@ struct rival_result rival_three(uint8_t *load, uint32_t n, uint64_t m) {
     memset(load, 0, n);
     for (uint64_t i = 0; i < m; i++) {
         const uint64_t x = next(), y = next();
-        const uint32_t u = (uint32_t)((x >> 32) * n >> 32), v = (uint32_t)((x & UINT32_MAX) * n >> 32);
+        const uint32_t u = (uint32_t)((x >> 32) * n >> 32),
+                       v = (uint32_t)((x & UINT32_MAX) * n >> 32);
         const uint32_t w = (uint32_t)((y >> 32) * n >> 32);
         uint32_t to = u ^ ((u ^ v) & -(uint32_t)(load[v] < load[u]));
         to ^= (to ^ w) & -(uint32_t)(load[w] < load[to]);
@@ -82,7 +84,8 @@ struct rival_result rival_ring_uniform(uint8_t *load, uint32_t n, uint64_t m, ui
     memset(load, 0, n);
     for (uint64_t i = 0; i < m; i++) {
         const uint64_t x = next(), y = next();
-        const uint32_t u = (uint32_t)((x >> 32) * n >> 32), j = (uint32_t)((x & UINT32_MAX) * (2 * k) >> 32);
+        const uint32_t u = (uint32_t)((x >> 32) * n >> 32),
+                       j = (uint32_t)((x & UINT32_MAX) * (2 * k) >> 32);
         const uint32_t hop = j / 2 + 1;
         uint32_t v = u + (j & 1 ? n - hop : hop);
         v -= n & -(uint32_t)(v >= n);
@@ -159,7 +162,8 @@ struct rival_result rival_torus_uniform(uint8_t *load, uint32_t side, uint64_t m
     memset(load, 0, side * side);
     for (uint64_t i = 0; i < m; i++) {
         const uint64_t x = next(), y = next();
-        const uint32_t a = (uint32_t)((x >> 32) * side >> 32), b = (uint32_t)((x & UINT32_MAX) * side >> 32);
+        const uint32_t a = (uint32_t)((x >> 32) * side >> 32),
+                       b = (uint32_t)((x & UINT32_MAX) * side >> 32);
         const uint32_t j = (uint32_t)((y & UINT32_MAX) * table_size >> 32);
         const uint32_t turn =
             place(load, a * side + b, torus_neighbour(side, a, b, j), (uint32_t)(y >> 63));
@@ -177,7 +181,8 @@ struct rival_result rival_torus_invsq(uint8_t *load, uint32_t side, uint64_t m, 
     memset(load, 0, side * side);
     for (uint64_t i = 0; i < m; i++) {
         const uint64_t x = next(), y = next(), z = next();
-        const uint32_t a = (uint32_t)((x >> 32) * side >> 32), b = (uint32_t)((x & UINT32_MAX) * side >> 32);
+        const uint32_t a = (uint32_t)((x >> 32) * side >> 32),
+                       b = (uint32_t)((x & UINT32_MAX) * side >> 32);
         uint32_t hop = 1;
         for (uint32_t h = 0; h < k - 1; h++)
             hop += (uint32_t)z >= below[h];

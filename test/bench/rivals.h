@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What a careful person writes for one rule: plain scalar C, xoshiro256**, 8-bit loads, no branches. They share nothing
- * with the project and are there to be measured against. */
+ * What a careful person writes for one rule: plain scalar C, xoshiro256**, 8-bit loads, no
+ * branches. They share nothing with the project and are there to be measured against. */
 #ifndef POTLUCK_RIVALS_H
 #define POTLUCK_RIVALS_H
 

@@ -46,14 +46,14 @@ policy:
   - unif-pot: {k: 3, self: included}
   - invsq-pot: {k: [1, 3]}
   - one-plus-beta: {beta: 1/3}
-balls: [1n, 2053]
+balls: [1n, 3n]
 ties: [fair, origin]
 keep: [rows, server-loads]
 """
 LARGER = """
 title: policies that want more than one server; loads and replications in numbers
 seed: 5
-replications: 211
+replications: 31
 topology: [{complete: {n: 1009}}, {ring: {n: 997}}, {torus: {sides: 31x37}}, {grid: {sides: 29x41}}]
 policy: [edge, {left: {d: [2, 7]}}, {choices: {d: [2, 5], distinct: true}}, {invsq-pot: {k: 40}}]
 balls: [1n, 10007]
@@ -176,8 +176,8 @@ def differences(checks, lab):
     two, _ = play(checks, lab, small(seed=2))
     for p in range(len(one["n"])):
         checks.check(not equal(one["load_variance"][p], two["load_variance"][p]), f"seeds 1 and 2 agree at point {p}")
-        distinct = len(set(one["load_variance"][p].tolist()))
-        checks.check(distinct > 20, f"41 replications of point {p} have {distinct} load variances")
+        rows = {tuple(one[row][p, r] for row in ROWS) for r in range(41)}
+        checks.check(len(rows) > 38, f"41 replications of point {p} have only {len(rows)} different rows")
     more, _ = play(checks, lab, small(seed=1, k="[1, 2, 3, 50]", more=", one-choice, {left: {d: 3}}"))
     place = {s: i for i, s in enumerate(settings(more))}
     for p, setting in enumerate(settings(one)):
