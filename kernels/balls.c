@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const struct parameter parameters[] = {
     [BALLS_TOPOLOGY] = {.name = "topology",
@@ -150,6 +151,10 @@ static bool examine(const struct value *v, struct facts *f, struct reason *why, 
     f->bins[COUNT_LOAD] = f->bins[COUNT_MAX_LOAD] = bin_of(m) + 1;
     f->bins[COUNT_HOP] = bin_of(space.diameter) + 1;
     f->bins[SUM_SERVER] = occupancy ? 1 : space.n;
+    const double mean = (double)m / (double)space.n;
+    memcpy(f->likely, f->bins, sizeof f->likely);
+    if (mean + 5 * sqrt(mean) + 6 < (double)f->bins[COUNT_LOAD])
+        f->likely[COUNT_LOAD] = f->likely[COUNT_MAX_LOAD] = (uint64_t)(mean + 5 * sqrt(mean)) + 6;
     return true;
 }
 

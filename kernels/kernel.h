@@ -51,6 +51,7 @@ struct facts {
     uint64_t bytes_thread; /* workspace, per thread */
     struct affine row[ROWS_MAX];
     uint64_t bins[HISTOGRAMS_MAX]; /* upper bound of bins in use */
+    uint64_t likely[HISTOGRAMS_MAX]; /* bins expected in use, for plans */
     char sampler[96];              /* how candidates are drawn, for `potluck plan` */
 };
 

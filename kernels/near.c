@@ -35,7 +35,7 @@ void ISA(near_examine)(const struct space *space, uint64_t reach, bool weighted,
     if (form == NEAR_LISTS)
         bytes = lists_bytes(space, reach);
     if (weighted && (table || form == NEAR_RING))
-        bytes += offsets_count(space, reach) * 16;
+        bytes += offsets_count(space, reach) * 28; /* 12 of it while the tables are made */
     *facts = (struct sampler_facts){.bytes = bytes, .draws = 1};
     facts->nanoseconds = form == NEAR_LISTS                            ? 12
                          : form == NEAR_RING || form == NEAR_EVERYBODY ? 3.5

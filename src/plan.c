@@ -5,43 +5,81 @@
 #include "plan.h"
 
 #include "progress.h"
+#include "schedule.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { PROGRAM_BYTES = 17 << 20, MPI_BYTES = 16 << 20, THREAD_BYTES = 1 << 18 };
+enum { PROGRAM_BYTES = 24 << 20, MPI_BYTES = 16 << 20 };
 
-/* Bins in use are far fewer than possible ones: loads lie within a few deviations of their mean,
- * hops below the diameter. */
-static uint64_t likely_bins(const struct histogram *h, uint64_t bound) {
-    return h->axis == AXIS_LOAD && bound > 64 ? 64 : bound;
+static uint64_t batches_of(const struct histogram *h) {
+    return h->batched ? BATCHES : 1;
 }
 
-static uint64_t point_bytes(const struct job *job, const struct point *p) {
+/* Results of a point as they are gathered. */
+static uint64_t gathered_bytes(const struct job *job, const struct point *p) {
     const struct model *model = job->model;
-    uint64_t bytes = job->keep_rows ? job->replications.max * model->n_rows * sizeof(double) : 0;
+    uint64_t words = job->keep_rows ? job->replications.max * model->n_rows : 0;
     for (unsigned h = 0; h < model->n_histograms; h++)
         if (job->keep_histogram[h])
-            bytes += likely_bins(&model->histograms[h], p->facts.bins[h]) * sizeof(uint64_t) *
-                     (model->histograms[h].batched ? BATCHES + 1u : 1u);
-    return bytes;
+            words += p->facts.likely[h] * batches_of(&model->histograms[h]);
+    return words * sizeof(uint64_t);
+}
+
+/* And in the file: batched histograms also as their sum, fractions and errors, sums over servers also as means. */
+static uint64_t file_bytes(const struct job *job, const struct point *p) {
+    const struct model *model = job->model;
+    uint64_t words = 120; /* columns and sums */
+    for (unsigned h = 0; h < model->n_histograms; h++)
+        if (job->keep_histogram[h])
+            words += p->facts.likely[h] * (model->histograms[h].batched               ? 3
+                                           : model->histograms[h].axis == AXIS_SERVER ? 1
+                                                                                      : 0);
+    return gathered_bytes(job, p) + words * sizeof(uint64_t);
+}
+
+/* The largest of a point's variables, which pass through memory one by one on their way into the file. */
+static uint64_t variable_bytes(const struct job *job, const struct point *p) {
+    const struct model *model = job->model;
+    uint64_t words = job->keep_rows ? job->replications.max : 0;
+    for (unsigned h = 0; h < model->n_histograms; h++)
+        if (job->keep_histogram[h] && p->facts.likely[h] * batches_of(&model->histograms[h]) > words)
+            words = p->facts.likely[h] * batches_of(&model->histograms[h]);
+    return words * sizeof(uint64_t);
+}
+
+/* A range on its way: one is played, one waits or is sent. */
+static uint64_t parcel_bytes(const struct job *job, const struct point *p) {
+    const struct model *model = job->model;
+    const uint64_t most = job->replications.max < RANGE_MOST ? job->replications.max : RANGE_MOST;
+    uint64_t words = most * model->n_rows;
+    for (unsigned h = 0; h < model->n_histograms; h++)
+        if (job->keep_histogram[h])
+            words += p->facts.likely[h] * batches_of(&model->histograms[h]);
+    return words * sizeof(uint64_t);
+}
+
+static void raise(uint64_t *to, uint64_t x) {
+    *to = x > *to ? x : *to;
 }
 
 struct plan plan_job(const struct job *job, unsigned threads, unsigned ranks) {
     struct plan plan = {.program = PROGRAM_BYTES + (ranks > 1 ? MPI_BYTES : 0)};
     for (uint64_t i = 0; i < job->n_points; i++) {
         const struct point *p = &job->points[i];
-        const uint64_t tables = p->facts.bytes_shared, thread = p->facts.bytes_thread;
-        plan.tables = tables > plan.tables ? tables : plan.tables;
-        plan.thread = thread > plan.thread ? thread : plan.thread;
-        plan.gathered += point_bytes(job, p);
+        raise(&plan.tables, p->facts.bytes_shared);
+        raise(&plan.thread, p->facts.bytes_thread + 2 * parcel_bytes(job, p));
+        plan.gathered += gathered_bytes(job, p);
+        plan.file += file_bytes(job, p);
+        plan.variable += variable_bytes(job, p);
         plan.nanoseconds += p->facts.nanoseconds * (double)job->replications.max;
     }
-    plan.thread += THREAD_BYTES;
-    plan.file = plan.gathered;
-    /* The file is built in memory and copied once on its way out. */
-    plan.total = plan.program + plan.tables + threads * plan.thread + plan.gathered + 2 * plan.file;
+    if (job->keep_rows)
+        plan.file += job->replications.max * sizeof(uint64_t);
+    /* The file is built in memory and copied once on its way out; by then the threads have gone home. */
+    const uint64_t playing = threads * plan.thread, writing = 2 * plan.file + plan.variable;
+    plan.total = plan.program + plan.tables + plan.gathered + (playing > writing ? playing : writing);
     return plan;
 }
 
@@ -98,7 +136,7 @@ void plan_print(const struct job *job, const struct options *options, unsigned t
            bytes_text(plan.tables, c, sizeof c));
     printf("%s a thread, results %s", bytes_text(plan.thread, a, sizeof a),
            bytes_text(plan.gathered, b, sizeof b));
-    printf(", building the file %s; MPI adds about %s\n", bytes_text(2 * plan.file, c, sizeof c),
+    printf(", building the file %s; MPI adds about %s\n", bytes_text(2 * plan.file + plan.variable, c, sizeof c),
            bytes_text(MPI_BYTES, d, sizeof d));
     printf("memory_bytes: %llu\n", (unsigned long long)plan.total);
     printf("file: about %s\n", bytes_text(plan.file, a, sizeof a));

@@ -14,6 +14,7 @@ struct plan {
     uint64_t thread;   /* workspace of one thread */
     uint64_t gathered; /* results in memory, on rank 0 */
     uint64_t file;     /* of the result file */
+    uint64_t variable; /* one of its variables, while it is written */
     uint64_t total;
     double nanoseconds; /* of play, all points together */
 };

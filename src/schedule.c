@@ -8,7 +8,6 @@
 #include <string.h>
 
 static const double SHORTEST = 50e6, LONGEST = 1e9; /* nanoseconds of a range */
-enum { COUNT_MOST = 1 << 18 }; /* replications of a range: bounds its message */
 
 struct task {
     struct span *todo; /* not handed out yet, below the target */
@@ -187,7 +186,7 @@ static uint64_t suitable(const struct schedule *q, const struct task *t) {
     if (t->measured == 0 && share > SHORTEST)
         share = SHORTEST;
     const double count = share / each;
-    return count < 1 ? 1 : count > COUNT_MOST ? COUNT_MOST : (uint64_t)count;
+    return count < 1 ? 1 : count > RANGE_MOST ? RANGE_MOST : (uint64_t)count;
 }
 
 bool schedule_next(struct schedule *q, unsigned rank, struct range *range) {

@@ -7,6 +7,8 @@
 
 #include "store.h"
 
+enum { RANGE_MOST = 1 << 16 }; /* replications of a range: bounds its memory and message */
+
 /* Replications first .. first+count-1 of a point. */
 struct range {
     uint64_t point, first, count;

@@ -109,7 +109,8 @@ static void fold_rows(struct store *s, uint64_t point, const struct outcome *o) 
     const unsigned n_rows = s->job->model->n_rows;
     const struct affine *affine = s->job->points[point].facts.row;
     struct point_store *p = &s->points[point];
-    store_reserve(s->job, p, o->first + o->count);
+    const uint64_t end = o->first + o->count;
+    store_reserve(s->job, p, p->target > end ? p->target : end);
     for (uint64_t i = 0; i < o->count; i++)
         for (unsigned r = 0; r < n_rows; r++)
             p->row[r][o->first + i] = affine_value(affine[r], (double)o->tally[i * n_rows + r]);

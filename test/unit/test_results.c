@@ -3,7 +3,7 @@
  * A result file is a pure function of the store, and a store read from it is the same store. Files
  * that were damaged, cut short, are someone else's or of another job are refused with a reason.
  *
- * test_results --write PATH writes a file with a bit of everything, for test/analysis/readers.py.
+ * test_results --write PATH writes a file with a bit of everything, for test/analysis/_readers.py.
  */
 #include "results.h"
 
