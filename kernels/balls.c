@@ -141,6 +141,7 @@ static bool examine(const struct value *v, struct facts *f, struct reason *why, 
     const bool occupancy = v[BALLS_METHOD].word == 1;
     f->servers = space.n;
     f->bytes_shared = occupancy ? 0 : s.bytes;
+    f->bytes_making = occupancy ? 0 : s.making;
     f->bytes_thread = occupancy ? occupancy_bytes(OCCUPANCY_ROWS)
                                 : servers_bytes(space.n, first_width(space.n, m), s.draws);
     f->nanoseconds = occupancy ? 1.5 * (double)m + 500
@@ -153,8 +154,8 @@ static bool examine(const struct value *v, struct facts *f, struct reason *why, 
     f->bins[SUM_SERVER] = occupancy ? 1 : space.n;
     const double mean = (double)m / (double)space.n;
     memcpy(f->likely, f->bins, sizeof f->likely);
-    if (mean + 5 * sqrt(mean) + 6 < (double)f->bins[COUNT_LOAD])
-        f->likely[COUNT_LOAD] = f->likely[COUNT_MAX_LOAD] = (uint64_t)(mean + 5 * sqrt(mean)) + 6;
+    if (mean + 4 * sqrt(mean) + 4 < (double)f->bins[COUNT_LOAD])
+        f->likely[COUNT_LOAD] = f->likely[COUNT_MAX_LOAD] = (uint64_t)(mean + 4 * sqrt(mean)) + 4;
     return true;
 }
 

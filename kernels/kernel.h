@@ -48,6 +48,7 @@ struct facts {
     uint64_t servers;   /* n; 0 when the model has none */
     double nanoseconds; /* expected, per replication and thread; for plans and first ranges only */
     uint64_t bytes_shared; /* tables, per rank */
+    uint64_t bytes_making;        /* more of them while the tables are made */
     uint64_t bytes_thread; /* workspace, per thread */
     struct affine row[ROWS_MAX];
     uint64_t bins[HISTOGRAMS_MAX]; /* upper bound of bins in use */

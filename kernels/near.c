@@ -34,9 +34,9 @@ void ISA(near_examine)(const struct space *space, uint64_t reach, bool weighted,
         bytes = offsets_bytes(space, reach);
     if (form == NEAR_LISTS)
         bytes = lists_bytes(space, reach);
-    if (weighted && (table || form == NEAR_RING))
-        bytes += offsets_count(space, reach) * 28; /* 12 of it while the tables are made */
-    *facts = (struct sampler_facts){.bytes = bytes, .draws = 1};
+    const bool alias = weighted && (table || form == NEAR_RING);
+    const uint64_t rows = alias ? offsets_count(space, reach) : 0;
+    *facts = (struct sampler_facts){.bytes = bytes + 16 * rows, .making = 12 * rows, .draws = 1};
     facts->nanoseconds = form == NEAR_LISTS                            ? 12
                          : form == NEAR_RING || form == NEAR_EVERYBODY ? 3.5
                                                                        : 5;

@@ -52,6 +52,7 @@ struct sampler {
 /* What examine() finds out. */
 struct sampler_facts {
     uint64_t bytes;     /* tables */
+    uint64_t making;    /* more while they are made */
     double nanoseconds; /* expected per job, for plans */
     unsigned draws;     /* candidate slots drawn for every job */
     char how[64];       /* how candidates are drawn, for people */

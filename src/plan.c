@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PROGRAM_BYTES = 24 << 20, MPI_BYTES = 16 << 20 };
+/* Code and libraries; HDF5 takes its own when it writes. */
+enum { PROGRAM_BYTES = 17 << 20, WRITER_BYTES = 7 << 20, MPI_BYTES = 16 << 20 };
 
 static uint64_t batches_of(const struct histogram *h) {
     return h->batched ? BATCHES : 1;
@@ -49,7 +50,7 @@ static uint64_t variable_bytes(const struct job *job, const struct point *p) {
     return words * sizeof(uint64_t);
 }
 
-/* A range on its way: one is played, one waits or is sent. */
+/* The outcome of a range while it is played. */
 static uint64_t parcel_bytes(const struct job *job, const struct point *p) {
     const struct model *model = job->model;
     const uint64_t most = job->replications.max < RANGE_MOST ? job->replications.max : RANGE_MOST;
@@ -69,7 +70,8 @@ struct plan plan_job(const struct job *job, unsigned threads, unsigned ranks) {
     for (uint64_t i = 0; i < job->n_points; i++) {
         const struct point *p = &job->points[i];
         raise(&plan.tables, p->facts.bytes_shared);
-        raise(&plan.thread, p->facts.bytes_thread + 2 * parcel_bytes(job, p));
+        raise(&plan.making, p->facts.bytes_making);
+        raise(&plan.thread, p->facts.bytes_thread + parcel_bytes(job, p));
         plan.gathered += gathered_bytes(job, p);
         plan.file += file_bytes(job, p);
         plan.variable += variable_bytes(job, p);
@@ -77,9 +79,12 @@ struct plan plan_job(const struct job *job, unsigned threads, unsigned ranks) {
     }
     if (job->keep_rows)
         plan.file += job->replications.max * sizeof(uint64_t);
-    /* The file is built in memory and copied once on its way out; by then the threads have gone home. */
-    const uint64_t playing = threads * plan.thread, writing = 2 * plan.file + plan.variable;
-    plan.total = plan.program + plan.tables + plan.gathered + (playing > writing ? playing : writing);
+    /* Tables are made before threads need room, and the file is written when they have gone home: it is built in memory
+     * and copied once on its way out. */
+    uint64_t most = plan.making;
+    raise(&most, threads * plan.thread);
+    raise(&most, 2 * plan.file + plan.variable + WRITER_BYTES);
+    plan.total = plan.program + plan.tables + plan.gathered + most;
     return plan;
 }
 

@@ -11,6 +11,7 @@
 struct plan {
     uint64_t program;  /* code, libraries, MPI */
     uint64_t tables;   /* shared by the threads of a rank */
+    uint64_t making;   /* more of them while they are made */
     uint64_t thread;   /* workspace of one thread */
     uint64_t gathered; /* results in memory, on rank 0 */
     uint64_t file;     /* of the result file */

@@ -13,6 +13,7 @@
 #include "runner.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,8 @@
 #include <unistd.h>
 
 void run_prepare(void) {
+    /* Large blocks go back to the system when they are freed: what a plan states is kept. */
+    mallopt(M_MMAP_THRESHOLD, 1 << 18);
     conductor_listen();
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Chi-square tests with fixed seeds. A file that makes at most K comparisons calls each one wrong
- * below 1e-4 / K, so that the file as a whole raises a false alarm once in 10^4 changes of words. */
+ * below 1e-4 / K, so that the file as a whole raises a false alarm once in 10^4 changes of words.
+ */
 #ifndef POTLUCK_CHANCE_H
 #define POTLUCK_CHANCE_H
 
@@ -36,8 +37,8 @@ static inline double chi_square_tail(double x, double df) {
     return front * h;
 }
 
-/* P of a fit as bad as this of counts to expectations. Cells that expect fewer than ten are one cell
- * together; a count where none is possible gives -1. */
+/* P of a fit as bad as this of counts to expectations. Cells that expect fewer than ten are one
+ * cell together; a count where none is possible gives -1. */
 static inline double fit_tail(const uint64_t *seen, const double *expected, uint64_t cells) {
     double x = 0, rest = 0, rest_expected = 0;
     uint64_t used = 0;

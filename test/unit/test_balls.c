@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Balls into bins: method servers against a replay ball by ball; the same bits from every level, from
- * every cut of the range and in any workspace; method occupancy against method servers in law. */
+ * Balls into bins: method servers against a replay ball by ball; the same bits from every level,
+ * from every cut of the range and in any workspace; method occupancy against method servers in law.
+ */
 #include "balls.h"
 
 #include "by_hand.h"
@@ -102,7 +103,9 @@ static void play(struct played *r, const struct question *q, struct manner how, 
     if (how.width)
         prepared->width = how.width;
     play_prepared(r, model, prepared,
-                  how.starved ? 0 : how.workspace ? how.workspace : facts->bytes_thread);
+                  how.starved     ? 0
+                  : how.workspace ? how.workspace
+                                  : facts->bytes_thread);
     model->release(prepared);
 }
 
@@ -202,8 +205,8 @@ static void assert_rows(const struct question *q, const struct played *r, uint64
     }
     const double n = (double)y->n, m = (double)q->balls;
     const double expected[BALLS_ROWS] = {
-        [ROW_MAX_LOAD] = (double)high, [ROW_MIN_LOAD] = (double)low,
-        [ROW_EMPTY] = (double)empty / n, [ROW_MOVED] = (double)y->moved / m,
+        [ROW_MAX_LOAD] = (double)high,    [ROW_MIN_LOAD] = (double)low,
+        [ROW_EMPTY] = (double)empty / n,  [ROW_MOVED] = (double)y->moved / m,
         [ROW_GAP] = (double)high - m / n, [ROW_VARIANCE] = spread / n,
         [ROW_COST] = (double)y->cost / m,
     };
@@ -406,7 +409,8 @@ static void test_cuts(void **state) {
 static void check_workspace(const struct question *q, unsigned width) {
     struct played plain, starved, roomy;
     play(&plain, q, (struct manner){.level = level_best()}, 0, 3);
-    play(&starved, q, (struct manner){.level = level_best(), .starved = true, .width = width}, 0, 3);
+    play(&starved, q, (struct manner){.level = level_best(), .starved = true, .width = width}, 0,
+         3);
     play(&roomy, q, (struct manner){level_best(), ((uint64_t)3 << 20) + 24, false, width}, 0, 3);
     current = q;
     assert_true(starved.attempts >= 2);
@@ -449,7 +453,8 @@ static void test_widening(void **state) {
         for (unsigned width = 1; width <= 8; width *= 2)
             check_workspace(&growing[i], width);
         for (int level = LEVEL_BASELINE; level <= (int)level_best(); level++)
-            check_replay(&growing[i], (struct manner){.level = (enum level)level, .width = 1}, 0, 2);
+            check_replay(&growing[i], (struct manner){.level = (enum level)level, .width = 1}, 0,
+                         2);
     }
 }
 
@@ -513,7 +518,8 @@ static void test_consistent(void **state) {
         check_consistent(&occupied[i], 67);
 }
 
-/* On `complete` a policy blind to origins leaves each ball where it arrived with probability 1/n. */
+/* On `complete` a policy blind to origins leaves each ball where it arrived with probability 1/n.
+ */
 static void test_stays(void **state) {
     static const struct {
         struct question q;
@@ -581,9 +587,16 @@ static void compare_methods(const char *policy, uint64_t n, uint64_t m) {
 
 static void test_methods(void **state) {
     static const char *const policies[] = {
-        "one-choice", "choices d=2", "choices d=2 distinct=true", "choices d=3",
-        "choices d=3 distinct=true", "pot", "unif-pot k=1 self=included", "edge",
-        "one-plus-beta beta=0.5", "one-plus-beta beta=0.1",
+        "one-choice",
+        "choices d=2",
+        "choices d=2 distinct=true",
+        "choices d=3",
+        "choices d=3 distinct=true",
+        "pot",
+        "unif-pot k=1 self=included",
+        "edge",
+        "one-plus-beta beta=0.5",
+        "one-plus-beta beta=0.1",
     };
     static const uint64_t sizes[] = {1, 2, 5, 64};
     (void)state;
@@ -610,8 +623,8 @@ static void test_occupancy_binomial(void **state) {
     play(&r, &q, (struct manner){.level = level_best()}, 0, REPLICATIONS);
     count_tally(&r.o, ROW_MAX_LOAD, seen, M + 1);
     for (unsigned k = 0; k <= M; k++)
-        expected[k > M - k ? k : M - k] +=
-            REPLICATIONS * exp(lgamma(M + 1.0) - lgamma(k + 1.0) - lgamma(M - k + 1.0) - M * log(2));
+        expected[k > M - k ? k : M - k] += REPLICATIONS * exp(lgamma(M + 1.0) - lgamma(k + 1.0) -
+                                                              lgamma(M - k + 1.0) - M * log(2));
     assert_likely(fit_tail(seen, expected, M + 1));
     forget(&r);
 }

@@ -56,17 +56,16 @@ static void test_words(void **state) {
                 fill(out);
                 draw_words(w, firsts[f], counts[c], out);
                 for (uint32_t i = 0; i < counts[c]; i++)
-                    assert_int_equal(out[i],
-                                     rng_word(w.stream, w.purpose, w.lane, firsts[f] + i));
+                    assert_int_equal(out[i], rng_word(w.stream, w.purpose, w.lane, firsts[f] + i));
                 assert_guarded(out, counts[c]);
             }
 }
 
 /* From no rejection at all to one word in two. */
 static void test_below(void **state) {
-    static const uint32_t ranges[] = {1,          2,          3,           1000,       1u << 16,
-                                      0x7fffffff, 1u << 31,   1u << 31 | 1, 0xaaaaaaaa, 3u << 30,
-                                      0xfffffffe, 0xffffffff, 1431655766};
+    static const uint32_t ranges[] = {
+        1,          2,        3,          1000,       1u << 16,  0x7fffffff, 1u << 31, 1u << 31 | 1,
+        0xaaaaaaaa, 3u << 30, 0xfffffffe, 0xffffffff, 1431655766};
     uint32_t out[MOST + GUARD];
     uint64_t rejected = 0;
     (void)state;
@@ -89,9 +88,16 @@ static void test_below(void **state) {
 }
 
 static void test_abreast(void **state) {
-    static const uint64_t draws[] = {0,          1,     15,        16,
-                                     17,         99999, 0xffffffff, (uint64_t)1 << 32,
-                                     (uint64_t)0xabcd << 32 | 0x12345678, ((uint64_t)1 << 48) - 1};
+    static const uint64_t draws[] = {0,
+                                     1,
+                                     15,
+                                     16,
+                                     17,
+                                     99999,
+                                     0xffffffff,
+                                     (uint64_t)1 << 32,
+                                     (uint64_t)0xabcd << 32 | 0x12345678,
+                                     ((uint64_t)1 << 48) - 1};
     uint32_t out[64 + GUARD];
     (void)state;
     for (unsigned s = 0; s < LENGTH(sets); s++)

@@ -59,8 +59,7 @@ static void test_addresses(void **state) {
     const uint64_t starts[] = {0, 64, 6400, (uint64_t)1 << 34, ((uint64_t)1 << 50) - 64};
     for (unsigned k = 0; k < sizeof starts / sizeof *starts; k++)
         for (uint64_t j = 0; j < 64; j++) {
-            const philox4x32_ctr_t b =
-                rng_block(t, PURPOSE_TIE, 3, starts[k] / 64 * 16 + j % 16);
+            const philox4x32_ctr_t b = rng_block(t, PURPOSE_TIE, 3, starts[k] / 64 * 16 + j % 16);
             assert_int_equal(rng_word(t, PURPOSE_TIE, 3, starts[k] + j), b.v[j / 16]);
         }
 }
@@ -87,9 +86,9 @@ static void test_every_coordinate_counts(void **state) {
 
 /* Lemire's method accepts exactly floor(2^32 / n) words for each result, for any n. */
 static void test_below_exact(void **state) {
-    static const uint32_t ranges[] = {1,          2,           3,          5,          7,
-                                      641,        1000,        65535,      65536,      65537,
-                                      0x7fffffff, 0x80000000u, 0xaaaaaaaa, 3u << 30,   0xfffffffe,
+    static const uint32_t ranges[] = {1,          2,           3,           5,        7,
+                                      641,        1000,        65535,       65536,    65537,
+                                      0x7fffffff, 0x80000000u, 0xaaaaaaaa,  3u << 30, 0xfffffffe,
                                       0xffffffff, 715827883u,  1u << 31 | 1};
     const struct stream s = {1, 2};
     (void)state;
@@ -148,7 +147,8 @@ static void test_below_uniform(void **state) {
             seen[(uint64_t)x * cells / n]++;
         }
         for (uint64_t c = 0; c < cells; c++) {
-            const uint64_t from = (c * n + cells - 1) / cells, end = ((c + 1) * n + cells - 1) / cells;
+            const uint64_t from = (c * n + cells - 1) / cells,
+                           end = ((c + 1) * n + cells - 1) / cells;
             expected[c] = (double)DRAWS * (double)(end - from) / n;
         }
         assert_likely(fit_tail(seen, expected, cells));

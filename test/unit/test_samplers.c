@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * What policies draw. On small spaces the joint law of origin and candidates is compared with the
- * law computed here from igraph's distances; on large ones the law of the hops. All levels must draw
- * the same bits. */
+ * law computed here from igraph's distances; on large ones the law of the hops. All levels must
+ * draw the same bits. */
 #include "sampler.h"
 
 #include "by_hand.h"
@@ -116,8 +116,8 @@ static void draw(struct drawing *d, uint32_t replication, uint64_t first, uint32
     if (d->sampler.origin_first)
         assert_memory_equal(b->candidate[0], b->origin, size * sizeof *b->origin);
     for (uint32_t i = 0; d->sampler.gives_hop && i < size; i++)
-        exact = exact && b->hop[i] == space_distance(&d->sampler.space, b->origin[i],
-                                                     b->candidate[1][i]);
+        exact = exact &&
+                b->hop[i] == space_distance(&d->sampler.space, b->origin[i], b->candidate[1][i]);
     assert_true(exact);
 }
 
@@ -277,21 +277,60 @@ static void check_law(struct drawing *d, uint32_t replication) {
 }
 
 static const char *const small_spaces[] = {
-    "ring n=7",          "ring n=8",        "ring n=2",        "ring n=3",
-    "torus sides=3x4",   "torus sides=2x2x3", "torus sides=1x5", "torus sides=2x4",
-    "grid sides=3x4",    "grid sides=2x5x1", "grid sides=2x3x2", "grid sides=2x2",
-    "line n=6",          "line n=2",        "hypercube dim=4", "hypercube dim=1",
-    "star n=6",          "star n=3",        "tree n=13 children=3", "tree n=7",
-    "complete n=5",      "complete n=2",
+    "ring n=7",
+    "ring n=8",
+    "ring n=2",
+    "ring n=3",
+    "torus sides=3x4",
+    "torus sides=2x2x3",
+    "torus sides=1x5",
+    "torus sides=2x4",
+    "grid sides=3x4",
+    "grid sides=2x5x1",
+    "grid sides=2x3x2",
+    "grid sides=2x2",
+    "line n=6",
+    "line n=2",
+    "hypercube dim=4",
+    "hypercube dim=1",
+    "star n=6",
+    "star n=3",
+    "tree n=13 children=3",
+    "tree n=7",
+    "complete n=5",
+    "complete n=2",
 };
 static const char *const policies[] = {
-    "one-choice", "choices d=1", "choices d=2", "choices d=3", "choices d=1 distinct=true",
-    "choices d=2 distinct=true", "choices d=3 distinct=true", "pot", "unif-pot k=1", "unif-pot k=2",
-    "unif-pot k=3", "unif-pot k=4", "unif-pot k=4000000000", "unif-pot k=1 self=included",
-    "unif-pot k=2 self=included", "unif-pot k=3 self=included", "unif-pot k=9 self=included",
-    "invsq-pot k=1", "invsq-pot k=2", "invsq-pot k=3", "invsq-pot k=4", "invsq-pot k=4000000000",
-    "edge", "left d=1", "left d=2", "left d=3", "one-plus-beta beta=0", "one-plus-beta beta=0.3",
-    "one-plus-beta beta=0.5", "one-plus-beta beta=1",
+    "one-choice",
+    "choices d=1",
+    "choices d=2",
+    "choices d=3",
+    "choices d=1 distinct=true",
+    "choices d=2 distinct=true",
+    "choices d=3 distinct=true",
+    "pot",
+    "unif-pot k=1",
+    "unif-pot k=2",
+    "unif-pot k=3",
+    "unif-pot k=4",
+    "unif-pot k=4000000000",
+    "unif-pot k=1 self=included",
+    "unif-pot k=2 self=included",
+    "unif-pot k=3 self=included",
+    "unif-pot k=9 self=included",
+    "invsq-pot k=1",
+    "invsq-pot k=2",
+    "invsq-pot k=3",
+    "invsq-pot k=4",
+    "invsq-pot k=4000000000",
+    "edge",
+    "left d=1",
+    "left d=2",
+    "left d=3",
+    "one-plus-beta beta=0",
+    "one-plus-beta beta=0.3",
+    "one-plus-beta beta=0.5",
+    "one-plus-beta beta=1",
 };
 #define LENGTH(a) (sizeof(a) / sizeof *(a))
 
@@ -317,16 +356,14 @@ static void test_laws(void **state) {
 
 /* Spaces whose tables are long, and borders of all kinds. */
 static const char *const large_spaces[] = {
-    "ring n=1001",           "ring n=1000",           "torus sides=40x41",
-    "torus sides=2x500",     "torus sides=7x8x9",     "grid sides=30x31",
-    "grid sides=200x2",      "grid sides=6x7x8",      "line n=900",
-    "hypercube dim=11",      "tree n=300 children=3", "tree n=1000",
-    "star n=300",            "complete n=1000",       "grid sides=3x4x3x4x3",
-    "torus sides=3x4x3x4x5",
+    "ring n=1001",       "ring n=1000",      "torus sides=40x41",     "torus sides=2x500",
+    "torus sides=7x8x9", "grid sides=30x31", "grid sides=200x2",      "grid sides=6x7x8",
+    "line n=900",        "hypercube dim=11", "tree n=300 children=3", "tree n=1000",
+    "star n=300",        "complete n=1000",  "grid sides=3x4x3x4x3",  "torus sides=3x4x3x4x5",
 };
 static const char *const near_policies[] = {
-    "unif-pot k=1",  "unif-pot k=2 self=included", "unif-pot k=7",
-    "invsq-pot k=1", "invsq-pot k=5",              "invsq-pot k=1000000",
+    "unif-pot k=1",  "unif-pot k=2 self=included", "unif-pot k=7", "invsq-pot k=1",
+    "invsq-pot k=5", "invsq-pot k=1000000",
 };
 
 /* P(hop = h) for a uniform origin, h = 0..reach, from the shells of every vertex. */
@@ -431,7 +468,8 @@ static void compare_levels(const char *space, const char *policy, bool origin_wi
     static const struct {
         uint64_t first;
         uint32_t size;
-    } blocks[] = {{0, BLOCK}, {BLOCK, 1}, {BLOCK, 777}, {5 * BLOCK, 64}, {(uint64_t)BLOCK << 32, 65}};
+    } blocks[] = {
+        {0, BLOCK}, {BLOCK, 1}, {BLOCK, 777}, {5 * BLOCK, 64}, {(uint64_t)BLOCK << 32, 65}};
     struct drawing base, other;
     for (int level = LEVEL_AVX2; level <= (int)level_best(); level++) {
         if (!ready(&base, LEVEL_BASELINE, space, policy, origin_wins))
@@ -479,15 +517,15 @@ static void test_prefixes(void **state) {
 /* Coordinates and offsets near 2^31. draw() checks ranges and hops. */
 static void test_huge(void **state) {
     static const char *const huge[] = {
-        "ring n=2147483647",  "ring n=2147483646",        "line n=2147483647",
-        "torus sides=46340x46340", "grid sides=46340x46340", "torus sides=2x1073741823",
-        "torus sides=1073741823x2", "grid sides=3x715827882", "torus sides=1290x1290x1290",
-        "grid sides=1290x1290x1290", "hypercube dim=30", "complete n=2147483647",
+        "ring n=2147483647",         "ring n=2147483646",      "line n=2147483647",
+        "torus sides=46340x46340",   "grid sides=46340x46340", "torus sides=2x1073741823",
+        "torus sides=1073741823x2",  "grid sides=3x715827882", "torus sides=1290x1290x1290",
+        "grid sides=1290x1290x1290", "hypercube dim=30",       "complete n=2147483647",
         "grid sides=2147483647x1",
     };
     static const char *const some[] = {
-        "unif-pot k=3", "invsq-pot k=3", "unif-pot k=2 self=included", "pot", "edge", "left d=3",
-        "choices d=3 distinct=true", "choices d=2",
+        "unif-pot k=3", "invsq-pot k=3", "unif-pot k=2 self=included", "pot",
+        "edge",         "left d=3",      "choices d=3 distinct=true",  "choices d=2",
     };
     (void)state;
     for (unsigned s = 0; s < LENGTH(huge); s++)
@@ -503,11 +541,18 @@ static void test_huge(void **state) {
 
 /* A server on its own takes everything, and nobody moves. */
 static void test_alone(void **state) {
-    static const char *const alone[] = {"complete n=1", "ring n=1", "line n=1", "grid sides=1x1",
-                                        "torus sides=1", "hypercube dim=0", "star n=1", "tree n=1"};
-    static const char *const some[] = {"one-choice", "choices d=3", "pot", "unif-pot k=2",
-                                       "unif-pot k=2 self=included", "invsq-pot k=3", "left d=1",
-                                       "one-plus-beta beta=0.5", "choices d=1 distinct=true"};
+    static const char *const alone[] = {"complete n=1",   "ring n=1",      "line n=1",
+                                        "grid sides=1x1", "torus sides=1", "hypercube dim=0",
+                                        "star n=1",       "tree n=1"};
+    static const char *const some[] = {"one-choice",
+                                       "choices d=3",
+                                       "pot",
+                                       "unif-pot k=2",
+                                       "unif-pot k=2 self=included",
+                                       "invsq-pot k=3",
+                                       "left d=1",
+                                       "one-plus-beta beta=0.5",
+                                       "choices d=1 distinct=true"};
     static const char *const refused[] = {"edge", "left d=2", "choices d=2 distinct=true"};
     struct drawing d;
     (void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Who plays what, when a point has had enough, and how outcomes come together: the schedule, parcels
- * and the store, with jobs that no kernel plays. */
+ * Who plays what, when a point has had enough, and how outcomes come together: the schedule,
+ * parcels and the store, with jobs that no kernel plays. */
 #include "schedule.h"
 
 #include "parcel.h"
@@ -60,7 +60,8 @@ struct flight {
     unsigned n;
 };
 
-/* Plays until nothing is left: `ranks` of them ask in an odd order, answers come back in another. */
+/* Plays until nothing is left: `ranks` of them ask in an odd order, answers come back in another.
+ */
 static void run(struct store *s, const struct wish *wish, uint64_t seed,
                 int64_t (*value)(uint64_t point, uint64_t replication)) {
     struct schedule *q = schedule_new(s, wish);
@@ -236,7 +237,8 @@ static void test_looks(void **state) {
 
 /* When the rule would stop: the first look at which the half width is small enough, from a plain
  * two-pass formula. */
-static uint64_t stops_at(const struct replications *r, const struct affine *affine, uint64_t point) {
+static uint64_t stops_at(const struct replications *r, const struct affine *affine,
+                         uint64_t point) {
     for (uint64_t at = r->min;; at = schedule_look(r, at)) {
         bool enough = true;
         for (unsigned k = 0; k < r->n_criteria; k++) {
@@ -246,10 +248,9 @@ static uint64_t stops_at(const struct replications *r, const struct affine *affi
                 mean += affine_value(a, (double)noisy(point, i)) / (double)at;
             for (uint64_t i = 0; i < at; i++)
                 spread += pow(affine_value(a, (double)noisy(point, i)) - mean, 2);
-            const double half =
-                student_95(at - 1) * sqrt(spread / (double)(at - 1) / (double)at);
-            const double allowed = fmax(r->criteria[k].relative * fabs(mean),
-                                        r->criteria[k].absolute);
+            const double half = student_95(at - 1) * sqrt(spread / (double)(at - 1) / (double)at);
+            const double allowed =
+                fmax(r->criteria[k].relative * fabs(mean), r->criteria[k].absolute);
             enough = enough && half <= allowed;
         }
         if (enough || at >= r->max)
@@ -446,8 +447,8 @@ static void assert_same_store(const struct store *a, const struct store *b) {
 static void test_fold_order(void **state) {
     (void)state;
     for (uint64_t seed = 0; seed < 40; seed++) {
-        const struct fixture f = {.points = 2, .means = seed % 2, .servers = seed % 3 == 0,
-                                  .farthest = 6};
+        const struct fixture f = {
+            .points = 2, .means = seed % 2, .servers = seed % 3 == 0, .farthest = 6};
         struct fx_job *x = fx_job_new(f);
         struct store *whole = store_new(&x->job), *parts = store_new(&x->job);
         uint64_t dice = seed, cut[6] = {0, 0, 0, 0, 0, 130};
@@ -523,8 +524,8 @@ static struct parcel *filled(const struct job *job, const struct range *range, u
 static void test_parcel(void **state) {
     (void)state;
     for (uint64_t seed = 0; seed < 60; seed++) {
-        const struct fixture f = {.points = 3, .means = seed % 2, .servers = seed % 3 == 0,
-                                  .farthest = 4 + seed % 9};
+        const struct fixture f = {
+            .points = 3, .means = seed % 2, .servers = seed % 3 == 0, .farthest = 4 + seed % 9};
         struct fx_job *x = fx_job_new(f);
         const struct range range = {seed % 3, 1000 * seed, 1 + seed % 70};
         const uint64_t played = seed % 5 == 4 ? range.count / 2 : range.count;
@@ -565,13 +566,20 @@ static void test_parcel(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_everything_once), cmocka_unit_test(test_guided),
-        cmocka_unit_test(test_ranks_spread),    cmocka_unit_test(test_resume),
-        cmocka_unit_test(test_resume_with_more), cmocka_unit_test(test_looks),
-        cmocka_unit_test(test_until),           cmocka_unit_test(test_until_resumed),
-        cmocka_unit_test(test_until_constant),  cmocka_unit_test(test_until_waits),
-        cmocka_unit_test(test_only),            cmocka_unit_test(test_mark),
-        cmocka_unit_test(test_fold_order),      cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_everything_once),
+        cmocka_unit_test(test_guided),
+        cmocka_unit_test(test_ranks_spread),
+        cmocka_unit_test(test_resume),
+        cmocka_unit_test(test_resume_with_more),
+        cmocka_unit_test(test_looks),
+        cmocka_unit_test(test_until),
+        cmocka_unit_test(test_until_resumed),
+        cmocka_unit_test(test_until_constant),
+        cmocka_unit_test(test_until_waits),
+        cmocka_unit_test(test_only),
+        cmocka_unit_test(test_mark),
+        cmocka_unit_test(test_fold_order),
+        cmocka_unit_test(test_rows),
         cmocka_unit_test(test_parcel),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

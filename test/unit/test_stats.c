@@ -10,8 +10,8 @@
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stddef.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -152,10 +152,10 @@ static void test_student(void **state) {
         uint64_t df;
         double t;
     } table[] = {
-        {1, 12.7062047361747},  {2, 4.30265272974946},  {3, 3.18244630528371},
-        {4, 2.77644510519779},  {5, 2.57058183563631},  {9, 2.2621571627409},
-        {10, 2.22813885198627}, {24, 2.06389856162803}, {29, 2.0452296421327},
-        {30, 2.04227245630124}, {49, 2.00957523712924}, {99, 1.98421695158642},
+        {1, 12.7062047361747},   {2, 4.30265272974946},   {3, 3.18244630528371},
+        {4, 2.77644510519779},   {5, 2.57058183563631},   {9, 2.2621571627409},
+        {10, 2.22813885198627},  {24, 2.06389856162803},  {29, 2.0452296421327},
+        {30, 2.04227245630124},  {49, 2.00957523712924},  {99, 1.98421695158642},
         {100, 1.98397151852355}, {199, 1.97195654421364},
     };
     (void)state;
@@ -209,8 +209,8 @@ static double direct_tv(const double *p, const double *q) {
 
 static const double LAW[BINS] = {0.3, 0.25, 0.2, 0.1, 0.08, 0.04, 0.02, 0.007, 0.002, 0.001, 0, 0};
 
-/* Equal laws, 200 independent data sets: the plug-in shows what `floor` says, the cross-fitted value
- * is about zero, and its standard error is about right. */
+/* Equal laws, 200 independent data sets: the plug-in shows what `floor` says, the cross-fitted
+ * value is about zero, and its standard error is about right. */
 static void test_variation_equal(void **state) {
     enum { TRIALS = 200, REPLICATIONS = 150, SERVERS = 40 };
     static struct pair p;
@@ -233,8 +233,8 @@ static void test_variation_equal(void **state) {
     assert_true(fabs(tv / level - 1) < 0.1);
     /* Mean of TRIALS values with the claimed spread: five standard deviations. */
     assert_true(fabs(cross) < 5 * sqrt(cross2 / TRIALS));
-    /* The halves lend each other their signs, so where the laws are equal their means are correlated:
-     * the variance is 1 + 2/pi times the stated one. */
+    /* The halves lend each other their signs, so where the laws are equal their means are
+     * correlated: the variance is 1 + 2/pi times the stated one. */
     assert_true(cross2 / claimed > 0.75 && cross2 / claimed < 2.2);
     assert_true(fabs(cross) < level / 5);
 }
@@ -242,8 +242,8 @@ static void test_variation_equal(void **state) {
 /* Different laws: the plug-in lies above, the cross-fitted value below, both near the truth. */
 static void test_variation_apart(void **state) {
     enum { REPLICATIONS = 3000, SERVERS = 40 };
-    static const double other[BINS] = {0.25, 0.25, 0.22, 0.12, 0.08,  0.04,
-                                       0.02, 0.01, 0.006, 0.004, 0, 0};
+    static const double other[BINS] = {0.25, 0.25, 0.22,  0.12,  0.08, 0.04,
+                                       0.02, 0.01, 0.006, 0.004, 0,    0};
     static struct pair p;
     uint64_t seed = 4;
     (void)state;
@@ -338,7 +338,8 @@ static void test_fraction(void **state) {
         }
         assert_close(se, sqrt(sum * BATCHES / (BATCHES - 1)) / all, 1e-12);
     }
-    /* Independent servers: p (1 - p) / observations. The mean of 400 such squares is known to 7 %. */
+    /* Independent servers: p (1 - p) / observations. The mean of 400 such squares is known to 7 %.
+     */
     const double truth = LAW[1] * (1 - LAW[1]) / (SERVERS * REPLICATIONS);
     assert_true(fabs(squares / truth - 1) < 0.35);
     assert_true(fabs(claimed / truth - 1) < 0.1);
@@ -404,12 +405,18 @@ static void test_bins(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_moments),          cmocka_unit_test(test_moments_empty),
-        cmocka_unit_test(test_moments_cancel),   cmocka_unit_test(test_moments_extremes),
-        cmocka_unit_test(test_merge),            cmocka_unit_test(test_student),
-        cmocka_unit_test(test_variation_equal),  cmocka_unit_test(test_variation_apart),
-        cmocka_unit_test(test_variation_extremes), cmocka_unit_test(test_variation_paired),
-        cmocka_unit_test(test_fraction),         cmocka_unit_test(test_reduction),
+        cmocka_unit_test(test_moments),
+        cmocka_unit_test(test_moments_empty),
+        cmocka_unit_test(test_moments_cancel),
+        cmocka_unit_test(test_moments_extremes),
+        cmocka_unit_test(test_merge),
+        cmocka_unit_test(test_student),
+        cmocka_unit_test(test_variation_equal),
+        cmocka_unit_test(test_variation_apart),
+        cmocka_unit_test(test_variation_extremes),
+        cmocka_unit_test(test_variation_paired),
+        cmocka_unit_test(test_fraction),
+        cmocka_unit_test(test_reduction),
         cmocka_unit_test(test_bins),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

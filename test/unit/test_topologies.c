@@ -26,27 +26,99 @@ struct known {
 };
 
 static const char *const given[] = {
-    "complete n=1", "complete n=2", "complete n=3", "complete n=12",
-    "ring n=1", "ring n=2", "ring n=3", "ring n=4", "ring n=5", "ring n=16", "ring n=27",
-    "line n=1", "line n=2", "line n=3", "line n=4", "line n=17",
-    "grid sides=1", "grid sides=5", "grid sides=1x1x1", "grid sides=2x2", "grid sides=3x4",
-    "grid sides=4x3", "grid sides=1x6", "grid sides=6x1", "grid sides=2x1x5", "grid sides=2x3x4",
-    "grid sides=5x3x2", "grid sides=3x3x3", "grid sides=2x3x2x3", "grid sides=2x2x2x2x2",
-    "grid sides=3x2x1x2x3", "grid sides=7x7",
-    "torus sides=1", "torus sides=2", "torus sides=9", "torus sides=1x1", "torus sides=2x2",
-    "torus sides=3x4", "torus sides=4x3", "torus sides=5x5", "torus sides=1x7", "torus sides=7x1",
-    "torus sides=2x7", "torus sides=6x2", "torus sides=2x2x3", "torus sides=3x4x5",
-    "torus sides=4x4x4", "torus sides=2x1x6", "torus sides=3x2x3x2", "torus sides=2x2x2x2x2",
-    "torus sides=3x1x4x2x3", "torus sides=8x9",
-    "hypercube dim=0", "hypercube dim=1", "hypercube dim=2", "hypercube dim=3", "hypercube dim=6",
-    "star n=1", "star n=2", "star n=3", "star n=4", "star n=11",
-    "tree n=1", "tree n=2", "tree n=3", "tree n=4", "tree n=5", "tree n=7", "tree n=8",
-    "tree n=15", "tree n=23", "tree n=24", "tree n=31", "tree n=1 children=1",
-    "tree n=2 children=1", "tree n=9 children=1", "tree n=2 children=3", "tree n=4 children=3",
-    "tree n=5 children=3", "tree n=13 children=3", "tree n=14 children=3", "tree n=22 children=3",
-    "tree n=23 children=3", "tree n=40 children=3", "tree n=3 children=7", "tree n=8 children=7",
-    "tree n=9 children=7", "tree n=50 children=7", "tree n=57 children=7", "tree n=58 children=7",
-    "tree n=6 children=100", "tree n=13 children=11", "tree n=14 children=12",
+    "complete n=1",
+    "complete n=2",
+    "complete n=3",
+    "complete n=12",
+    "ring n=1",
+    "ring n=2",
+    "ring n=3",
+    "ring n=4",
+    "ring n=5",
+    "ring n=16",
+    "ring n=27",
+    "line n=1",
+    "line n=2",
+    "line n=3",
+    "line n=4",
+    "line n=17",
+    "grid sides=1",
+    "grid sides=5",
+    "grid sides=1x1x1",
+    "grid sides=2x2",
+    "grid sides=3x4",
+    "grid sides=4x3",
+    "grid sides=1x6",
+    "grid sides=6x1",
+    "grid sides=2x1x5",
+    "grid sides=2x3x4",
+    "grid sides=5x3x2",
+    "grid sides=3x3x3",
+    "grid sides=2x3x2x3",
+    "grid sides=2x2x2x2x2",
+    "grid sides=3x2x1x2x3",
+    "grid sides=7x7",
+    "torus sides=1",
+    "torus sides=2",
+    "torus sides=9",
+    "torus sides=1x1",
+    "torus sides=2x2",
+    "torus sides=3x4",
+    "torus sides=4x3",
+    "torus sides=5x5",
+    "torus sides=1x7",
+    "torus sides=7x1",
+    "torus sides=2x7",
+    "torus sides=6x2",
+    "torus sides=2x2x3",
+    "torus sides=3x4x5",
+    "torus sides=4x4x4",
+    "torus sides=2x1x6",
+    "torus sides=3x2x3x2",
+    "torus sides=2x2x2x2x2",
+    "torus sides=3x1x4x2x3",
+    "torus sides=8x9",
+    "hypercube dim=0",
+    "hypercube dim=1",
+    "hypercube dim=2",
+    "hypercube dim=3",
+    "hypercube dim=6",
+    "star n=1",
+    "star n=2",
+    "star n=3",
+    "star n=4",
+    "star n=11",
+    "tree n=1",
+    "tree n=2",
+    "tree n=3",
+    "tree n=4",
+    "tree n=5",
+    "tree n=7",
+    "tree n=8",
+    "tree n=15",
+    "tree n=23",
+    "tree n=24",
+    "tree n=31",
+    "tree n=1 children=1",
+    "tree n=2 children=1",
+    "tree n=9 children=1",
+    "tree n=2 children=3",
+    "tree n=4 children=3",
+    "tree n=5 children=3",
+    "tree n=13 children=3",
+    "tree n=14 children=3",
+    "tree n=22 children=3",
+    "tree n=23 children=3",
+    "tree n=40 children=3",
+    "tree n=3 children=7",
+    "tree n=8 children=7",
+    "tree n=9 children=7",
+    "tree n=50 children=7",
+    "tree n=57 children=7",
+    "tree n=58 children=7",
+    "tree n=6 children=100",
+    "tree n=13 children=11",
+    "tree n=14 children=12",
 };
 enum { GIVEN = sizeof given / sizeof *given };
 
@@ -163,15 +235,21 @@ static void test_block_hops(void **state) {
 
 /* Division by a side is exact for every coordinate below 2^31. */
 static void test_quotient(void **state) {
-    static const uint32_t sides[] = {1, 2, 3, 5, 7, 10, 641, 1000, 4096, 46340, 46341, 65535, 65537,
-                                     715827882, 1u << 30, (1u << 30) + 1, 0x7ffffffe, 0x7fffffff};
+    static const uint32_t sides[] = {
+        1,          2,         3,     5,     7,     10,        641,      1000,
+        4096,       46340,     46341, 65535, 65537, 715827882, 1u << 30, (1u << 30) + 1,
+        0x7ffffffe, 0x7fffffff};
     (void)state;
     for (unsigned i = 0; i < sizeof sides / sizeof *sides; i++) {
         const uint32_t side = sides[i];
         const struct divisor by = divide_by(side);
         for (uint32_t j = 0; j < 2000; j++) {
-            const uint64_t multiple = (uint64_t)side * (j * 7919u), x[] = {
-                j, multiple, multiple + side - 1, multiple - 1, 0x7fffffffu - j, j * 1073741u};
+            const uint64_t multiple = (uint64_t)side * (j * 7919u), x[] = {j,
+                                                                           multiple,
+                                                                           multiple + side - 1,
+                                                                           multiple - 1,
+                                                                           0x7fffffffu - j,
+                                                                           j * 1073741u};
             for (unsigned c = 0; c < sizeof x / sizeof *x; c++)
                 if (x[c] <= 0x7fffffff)
                     assert_int_equal(quotient((uint32_t)x[c], by), x[c] / side);
@@ -198,7 +276,8 @@ static void test_shells(void **state) {
     on_each(check_shells);
 }
 
-/* Some graphs look the same from everywhere without being said to; the claim must never be wrong. */
+/* Some graphs look the same from everywhere without being said to; the claim must never be wrong.
+ */
 static void check_transitive(const struct known *k) {
     bool same = true;
     for (uint64_t u = 1; u < k->space.n; u++)
