@@ -139,6 +139,9 @@ static bool examine(const struct value *v, struct facts *f, struct reason *why, 
         return refuse(why, "that makes %llu balls for %llu servers (allowed: 1 to 2^48)",
                       (unsigned long long)m, (unsigned long long)space.n);
     const bool occupancy = v[BALLS_METHOD].word == 1;
+    if (occupancy && m > ((uint64_t)1 << 50) / (CANDIDATES_MAX + 1))
+        return refuse(why, "method: occupancy has words for 2^43 balls, not for %llu",
+                      (unsigned long long)m);
     f->servers = space.n;
     f->bytes_shared = occupancy ? 0 : s.bytes;
     f->bytes_making = occupancy ? 0 : s.making;

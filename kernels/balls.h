@@ -32,11 +32,11 @@ static inline uint64_t servers_bytes(uint64_t n, unsigned width, unsigned draws)
            HOP_TABLES * HOP_BINS * sizeof(uint64_t);
 }
 
-/* Workspace of method occupancy: rows of thresholds for `rows` loads above the least, and words for
- * some balls. */
-enum { SIDE = 16, OCCUPANCY_BLOCKS = 64, OCCUPANCY_ROWS = 256 };
+/* Workspace of method occupancy: words for some balls, and rows for that many loads above the least
+ * in sixteen replications. */
+enum { SIDE = 16, OCCUPANCY_DRAWS = 64, OCCUPANCY_ROWS = 400 };
 static inline uint64_t occupancy_bytes(uint64_t rows) {
-    return rows * 2 * SIDE * sizeof(uint32_t) + OCCUPANCY_BLOCKS * 4 * SIDE * sizeof(uint32_t);
+    return OCCUPANCY_DRAWS * 4 * SIDE * sizeof(uint32_t) + rows * SIDE * 2 * sizeof(uint64_t);
 }
 
 /* A point made ready to play. */

@@ -89,7 +89,7 @@ static void first_difference(const char *mine, const char *theirs, struct reason
 /* Points that hold more than the new stopping rule would have let them have are played anew. */
 static void drop_excess(struct store *store, bool same_rule) {
     const struct replications *r = &store->job->replications;
-    const uint64_t most = r->n_criteria == 0 ? r->max : same_rule ? UINT64_MAX : r->min - 1;
+    const uint64_t most = r->n_criteria == 0 ? r->max : same_rule ? UINT64_MAX : r->min;
     uint64_t dropped = 0;
     for (uint64_t i = 0; i < store->job->n_points; i++) {
         struct point_store *p = &store->points[i];

@@ -271,8 +271,10 @@ static void cross_fit(const struct batches *p, const struct batches *q, uint64_t
         if (shared_batch(p, q, b))
             spread[b % 2] += (value[b] - mean[b % 2]) * (value[b] - mean[b % 2]);
     v->cross = (mean[0] + mean[1]) / 2;
+    /* The halves lend each other their signs, so their means go together when the laws are close:
+     * the errors are added, not their squares. */
     v->cross_se =
-        sqrt(spread[0] / (used[0] - 1) / used[0] + spread[1] / (used[1] - 1) / used[1]) / 2;
+        (sqrt(spread[0] / (used[0] - 1) / used[0]) + sqrt(spread[1] / (used[1] - 1) / used[1])) / 2;
 }
 
 struct variation stats_variation(const struct batches *p, const struct batches *q) {

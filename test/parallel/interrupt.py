@@ -30,14 +30,14 @@ TRIALS = {"ci": 10, "verify": 60}
 FIXED = """
 title: interrupted
 seed: 20261129
-replications: 1201
+replications: 2401
 topology: {ring: {n: 100003}}
 policy: [pot, {unif-pot: {k: 3}}, {choices: {d: 2}}]
 """
 PRECISE = """
 title: interrupted, with a stopping rule
 seed: 4
-replications: {min: 30, max: 1500, until: {load_variance: 0.0004, cost: [0.05%, 0.01]}}
+replications: {min: 30, max: 4000, until: {load_variance: 0.0003, cost: [0.05%, 0.01]}}
 topology: {ring: {n: 50021}}
 policy: [pot, {unif-pot: {k: 3}}, {invsq-pot: {k: 9}}]
 ties: [fair, origin]
@@ -49,7 +49,7 @@ replications: {replications}
 topology: {{ring: {{n: {n}}}}}
 policy: [pot, {{unif-pot: {{k: 2}}}}]
 """
-SLOW = "seed: 1\nmodel: harness\nreplications: {r}\nmilliseconds: {ms}\nhow: sleep\n"
+SLOW = "title: quick\nseed: 1\nmodel: harness\nreplications: {r}\nmilliseconds: {ms}\nhow: sleep\n"
 
 
 def quick(seed=1, replications=100, n=101):
@@ -83,9 +83,8 @@ def refused(checks, result, words, what, code=2):
     """One sentence on stderr with the words in it, and the exit code."""
     got, _, err = result
     checks.same(got, code, f"{what}: exit code ({err.strip()})")
-    lines = [line for line in err.splitlines() if line.startswith("potluck") or ": " in line]
-    mpi = "MPI_ABORT" in err
-    checks.check(err.strip() and (mpi or len(lines) == 1), f"{what}: not one sentence: {err.strip()!r}")
+    own = err.split("-----")[0].strip() if "mpirun" in err or "MPI_ABORT" in err else err.strip()
+    checks.check(own and "\n" not in own, f"{what}: not one sentence: {own!r}")
     for word in words:
         checks.check(word in err, f"{what}: nothing about {word!r} in {err.strip()!r}")
 
@@ -161,7 +160,7 @@ def on_request(checks, lab, jobs):
         for what, number, layout, code, then in cases:
             what = f"{name}, {what}"
             out = lab.fresh()
-            process = lab.start(lab.command(job, out, layout=layout))
+            process = lab.start(lab.command(job, out, *([] if layout else ["--threads", "2"]), layout=layout))
             playing(process, out)
             process.send_signal(number)
             begin = time.monotonic()
@@ -173,7 +172,9 @@ def on_request(checks, lab, jobs):
             else:
                 checks.same(got, code, f"{what}: exit code ({err.strip()})")
             if checks.check(out.exists(), f"{what}: nothing saved ({err.strip()})"):
-                checks.same(whole(checks, out, what), 0, f"{what}: `complete`")
+                complete = whole(checks, out, what)
+                late = layout and number != signal.SIGUSR1  # mpirun passes these on a second later
+                checks.check(complete == 0 or late, f"{what}: `complete` is {complete}")
                 with h5py.File(out) as f:
                     checks.check(f["replications"][:].sum() > 0, f"{what}: nothing played was saved")
             resumes(checks, lab, job, out, then, expected, what)
@@ -231,8 +232,8 @@ def topping_up(checks, lab):
         if first == 300:
             checks.same(before, expected, "-r 300 is the same job as replications: 300")
     strict = PRECISE
-    loose = PRECISE.replace("0.0004", "0.001").replace("0.05%", "1%")
-    other = PRECISE.replace("min: 30, max: 1500", "min: 50, max: 1000")
+    loose = PRECISE.replace("0.0003", "0.001").replace("0.05%", "1%")
+    other = PRECISE.replace("min: 30, max: 4000", "min: 50, max: 2000")
     fixed = re.sub(r"replications: .*", "replications: 123", PRECISE)
     once = lab.fresh()
     lab.run(lab.job(strict, "rule"), once)
@@ -287,7 +288,7 @@ def untouched(checks, lab):
         ("another job", quick(n=103), ["103", "101"]),
         ("another title", quick().replace("title: quick", "title: slow"), ["slow", "quick"]),
         ("another model", SLOW.format(r=100, ms=1), ["harness", "balls"]),
-        ("another axis", quick().replace("k: 2", "k: [2, 3]"), ["k: [2, 3]"]),
+        ("another axis", quick().replace("k: 2", "k: [2, 3]"), ["k: 3", "balls"]),
     ]
     for what, text, words in others:
         refused(checks, lab.run(lab.job(text, "other"), out, "--resume"), words, f"--resume with {what}")
@@ -362,7 +363,7 @@ def no_room(checks, lab):
         else:
             print("note: no small disk could be mounted; only limits of file size are tested")
         for what, folder, how in ways:
-            for layout in (None, (2, 1)):
+            for layout in (None, (2, 1)) if folder == room else (None,):
                 fresh, kept = folder / "fresh.h5", folder / "kept.h5"
                 refused(checks, lab.run(job, fresh, layout=layout, **how), [str(fresh)], f"{what}, layout {layout}", code=1)
                 checks.check(not fresh.exists(), f"{what}: half a file is there")
@@ -370,7 +371,7 @@ def no_room(checks, lab):
                 before = marks(kept)
                 refused(checks, lab.run(job, kept, "--resume", layout=layout, **how), [str(kept)], f"{what}, resuming", code=1)
                 checks.check(marks(kept) == before, f"{what}: the previous file was touched")
-                left = [p.name for p in folder.iterdir() if p.name.endswith(".tmp")]
+                left = [p.name for p in folder.iterdir() if re.match("(fresh|kept).*tmp", p.name)]
                 checks.same(left, [], f"{what}: temporary files stay behind")
                 if folder == lab.folder:
                     resumes(checks, lab, job, kept, layout, expected, f"{what}: with room again")
