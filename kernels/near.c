@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Rows whose alias fits in sixteen bits. */
+enum { PACKED_ROWS = 1 << 16 };
+
 static enum near_form near_form_of(const struct space *space, uint64_t reach, bool weighted) {
     if (space->n == 1)
         return NEAR_NOBODY;
@@ -75,6 +78,11 @@ static void build_alias(struct near *near, const uint32_t *hop) {
     }
     for (uint32_t j = 0; j < rows; j++)
         near->threshold_high[j] = (uint32_t)(near->threshold[j] >> 32);
+    if (rows <= PACKED_ROWS) {
+        near->packed = allocate(rows, sizeof *near->packed);
+        for (uint32_t j = 0; j < rows; j++)
+            near->packed[j] = (near->threshold_high[j] & 0xffff0000u) | near->alias[j];
+    }
     free(share);
     free(small);
     free(large);
@@ -90,6 +98,18 @@ static void prepare_weights(struct near *near) {
         hop[j] = j / 2 + 1;
     build_alias(near, hop);
     free(hop);
+}
+
+/* Rows of a small box of two sides in one word each: move along side 0 (12 bits), along side 1 (12
+ * bits), distance (8 bits). */
+static void pack_moves(const struct space *space, struct near *near) {
+    const struct offsets *o = &near->offsets;
+    if (space->dims != 2 || space->side[0] > 2048 || space->side[1] > 2048 || o->reach > 255)
+        return;
+    near->moves = allocate(near->rows, sizeof *near->moves);
+    for (uint32_t j = 0; j < near->rows; j++)
+        near->moves[j] = ((uint32_t)o->delta[0][j] & 0xfff) << 20 |
+                         ((uint32_t)o->delta[1][j] & 0xfff) << 8 | o->hop[j];
 }
 
 void ISA(near_prepare)(struct sampler *s, uint64_t reach, bool self, bool weighted) {
@@ -119,6 +139,8 @@ void ISA(near_prepare)(struct sampler *s, uint64_t reach, bool self, bool weight
     case NEAR_CUBE:
         offsets_build(&s->space, reach, &near->offsets);
         near->rows = near->offsets.count + self; /* the row after the last is all zero */
+        if (near->form == NEAR_LATTICE)
+            pack_moves(&s->space, near);
         break;
     case NEAR_LISTS:
         lists_build(&s->space, reach, &near->lists);
@@ -140,6 +162,8 @@ void ISA(near_free)(struct near *near) {
     free(near->threshold);
     free(near->threshold_high);
     free(near->alias);
+    free(near->packed);
+    free(near->moves);
     free(near);
 }
 
@@ -167,25 +191,49 @@ static uint64_t fraction(struct stream stream, enum purpose purpose, uint32_t la
            rng_word(stream, purpose, lane + 1, i);
 }
 
-/* Words become rows by the alias method: the high word decides unless a boundary lies within its
- * last bit. */
-static void weigh(const struct near *near, struct stream stream, const struct block *b,
-                  uint32_t *restrict row) {
+/* Words become rows by the alias method. The high word decides unless a boundary lies within its
+ * last bit; with packed tables, unless its fraction has the sixteen leading bits of the threshold.
+ * Returns bits of the jobs that are still open. */
+static uint64_t weigh_packed(const struct near *near, uint32_t *restrict r) {
+    const uint32_t rows = near->rows, *restrict packed = near->packed;
+    uint32_t open[CHUNK];
+    uint64_t bits = 0;
+    uint32_t some = 0;
+    for (uint64_t i = 0; i < CHUNK; i++) {
+        const uint64_t product = (uint64_t)r[i] * rows;
+        const uint32_t j = (uint32_t)(product >> 32), f = (uint32_t)product;
+        const uint32_t entry = packed[(int32_t)j], limit = entry & 0xffff0000u;
+        open[i] = (uint32_t)(f + rows - limit < rows + 0x10000u) | (uint32_t)(f + rows < rows);
+        some |= open[i];
+        r[i] = f < limit ? j : entry & 0xffff;
+    }
+    for (uint64_t i = 0; some && i < CHUNK; i++)
+        bits |= (uint64_t)open[i] << i;
+    return bits;
+}
+
+static uint64_t weigh_wide(const struct near *near, uint32_t *restrict r) {
     const uint32_t rows = near->rows, *restrict high = near->threshold_high,
                    *restrict alias = near->alias;
+    uint64_t bits = 0;
+    for (uint64_t i = 0; i < CHUNK; i++) {
+        const uint64_t product = (uint64_t)r[i] * rows;
+        const uint32_t j = (uint32_t)(product >> 32), f = (uint32_t)product;
+        const uint32_t limit = high[j], other = alias[j];
+        bits |= (uint64_t)((limit - f < rows) | (f + rows < rows)) << i;
+        r[i] = f < limit ? j : other;
+    }
+    return bits;
+}
+
+static void weigh(const struct near *near, struct stream stream, const struct block *b,
+                  uint32_t *row) {
     for (uint32_t at = 0; at < b->size; at += CHUNK) {
-        uint32_t open = 0, *restrict r = row + at;
-        for (uint64_t i = 0; i < CHUNK; i++) {
-            const uint64_t product = (uint64_t)r[i] * rows;
-            const uint32_t j = (uint32_t)(product >> 32), f = (uint32_t)product;
-            const uint32_t limit = high[(int32_t)j], other = alias[(int32_t)j];
-            open |= (uint32_t)(limit - f < rows) | (uint32_t)(f + rows < rows);
-            r[i] = f < limit ? j : other;
+        uint64_t open = near->packed ? weigh_packed(near, row + at) : weigh_wide(near, row + at);
+        for (; open; open &= open - 1) {
+            const uint32_t i = at + (uint32_t)__builtin_ctzll(open);
+            row[i] = row_of(near, fraction(stream, PURPOSE_CANDIDATE, 0, b->first + i));
         }
-        if (!open)
-            continue;
-        for (uint32_t i = 0; i < CHUNK; i++)
-            r[i] = row_of(near, fraction(stream, PURPOSE_CANDIDATE, 0, b->first + at + i));
     }
 }
 
@@ -229,13 +277,38 @@ move_along(struct side side, const bool wrap, uint32_t size, const uint32_t *res
     }
 }
 
+/* Moves every origin of a small box of two sides by its row. */
+static inline __attribute__((always_inline)) void apply_box(const struct sampler *s,
+                                                            const bool wrap, struct block *b,
+                                                            const uint32_t *restrict row,
+                                                            uint32_t *restrict out) {
+    const uint32_t size = b->size, length0 = s->space.side[0], length1 = s->space.side[1];
+    const uint32_t *restrict u = b->origin, *restrict moves = s->near->moves;
+    uint32_t *restrict v = b->candidate[1], *restrict hop = b->hop;
+    const struct divisor by = divide_by(length1);
+    for (uint64_t i = 0; i < size; i++) {
+        const uint32_t move = moves[(int32_t)row[i]], q = quotient(u[i], by);
+        uint32_t x = q + (wrap ? move >> 20 : (uint32_t)((int32_t)move >> 20));
+        uint32_t y = u[i] - q * length1 +
+                     (wrap ? move >> 8 & 0xfff : (uint32_t)((int32_t)(move << 12) >> 20));
+        if (wrap) {
+            x = x >= length0 ? x - length0 : x;
+            y = y >= length1 ? y - length1 : y;
+        } else {
+            out[i] = (uint32_t)(x >= length0) | (uint32_t)(y >= length1);
+        }
+        v[i] = x * length1 + y;
+        hop[i] = move & 0xff;
+    }
+}
+
 /* Moves every origin by its row, one side of the box after the other; out[i] tells who left a box
  * with borders. */
-static bool apply_lattice(const struct sampler *s, struct block *b, const uint32_t *restrict row,
-                          uint32_t *restrict out) {
+static void apply_sides(const struct sampler *s, struct block *b, const uint32_t *restrict row,
+                        uint32_t *restrict out) {
     const struct offsets *o = &s->near->offsets;
     const uint32_t size = b->size, *restrict hops = o->hop;
-    uint32_t *restrict hop = b->hop, any = 0, stride = 1;
+    uint32_t *restrict hop = b->hop, stride = 1;
     memcpy(b->scratch, b->origin, size * sizeof *b->scratch);
     memset(b->candidate[1], 0, size * sizeof *b->candidate[1]);
     memset(out, 0, size * sizeof *out);
@@ -250,9 +323,6 @@ static bool apply_lattice(const struct sampler *s, struct block *b, const uint32
     }
     for (uint64_t i = 0; i < size; i++)
         hop[i] = hops[(int32_t)row[i]];
-    for (uint64_t i = 0; i < size; i++)
-        any |= out[i];
-    return any;
 }
 
 /* One job beyond a border: rows from BORDER words until one lies inside. */
@@ -286,9 +356,13 @@ static void retry_inside(const struct sampler *s, struct stream stream, struct b
 static void choose_lattice(const struct sampler *s, struct stream stream, struct block *b) {
     uint32_t row[BLOCK], out[BLOCK];
     memcpy(row, b->candidate[1], b->size * sizeof *row);
-    if (!apply_lattice(s, b, row, out))
-        return;
-    for (uint32_t i = 0; i < b->size; i++)
+    if (!s->near->moves)
+        apply_sides(s, b, row, out);
+    else if (s->space.wrap)
+        apply_box(s, true, b, row, out);
+    else
+        apply_box(s, false, b, row, out);
+    for (uint32_t i = 0; i < b->size && !s->space.wrap; i++)
         if (out[i])
             retry_inside(s, stream, b, i);
 }

@@ -27,6 +27,8 @@ struct near {
     uint64_t *threshold; /* weighted [rows]: row j stays j below threshold[j], in units of 2^-64, */
     uint32_t *alias;     /* else it becomes alias[j] */
     uint32_t *threshold_high; /* the high halves */
+    uint32_t *packed; /* rows <= 2^16: high sixteen bits of the threshold, then the alias */
+    uint32_t *moves;  /* small boxes of two sides: moves along both and the distance, see near.c */
 };
 
 /* Bytes and ways of a neighbourhood, for examine(). */

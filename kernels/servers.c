@@ -51,20 +51,20 @@ static inline __attribute__((always_inline)) uint64_t load_of(const void *loads,
     }
 }
 
-static inline __attribute__((always_inline)) void set_load(void *loads, unsigned width, uint32_t i,
-                                                           uint64_t load) {
+static inline __attribute__((always_inline)) void add_ball(void *loads, unsigned width,
+                                                           uint32_t i) {
     switch (width) {
     case 1:
-        ((uint8_t *)loads)[i] = (uint8_t)load;
+        ((uint8_t *)loads)[i]++;
         return;
     case 2:
-        ((uint16_t *)loads)[i] = (uint16_t)load;
+        ((uint16_t *)loads)[i]++;
         return;
     case 4:
-        ((uint32_t *)loads)[i] = (uint32_t)load;
+        ((uint32_t *)loads)[i]++;
         return;
     default:
-        ((uint64_t *)loads)[i] = load;
+        ((uint64_t *)loads)[i]++;
     }
 }
 
@@ -90,7 +90,7 @@ static inline __attribute__((always_inline)) void place(struct placer *p, const 
         if (keep)
             p->taken |= turn << bit;
     }
-    set_load(p->loads, width, to, load_of(p->loads, width, to) + 1);
+    add_ball(p->loads, width, to);
 }
 
 /* Balls from .. size-1 of the block in order. */
@@ -124,7 +124,7 @@ place_among(const struct play *q, const unsigned width, const unsigned candidate
             to ^= (to ^ other) & turn;
             load = rival < load ? rival : load;
         }
-        set_load(loads, width, to, load + 1);
+        add_ball(loads, width, to);
         where[i] = to;
     }
 }
@@ -268,6 +268,11 @@ static void clear_hops(const struct play *q) {
             hop[i + bit] &= -(taken[i / 32] >> bit & 1);
 }
 
+/* The farthest a ball can move. */
+static uint64_t farthest(const struct sampler *s) {
+    return s->gives_hop ? s->reach : s->space.diameter;
+}
+
 /* Balls of the block by distance moved, when distances are small: one vectorised count for each. */
 static void count_few_hops(struct play *q, uint32_t reach) {
     const uint32_t size = q->block->size, *restrict hop = q->block->hop;
@@ -310,7 +315,7 @@ static void count_hops(struct play *q) {
         clear_hops(q);
     else
         block_hops(&s->space, q->block->origin, find_where(q), q->block->size, q->block->hop);
-    const uint64_t reach = s->gives_hop ? s->reach : s->space.diameter;
+    const uint64_t reach = farthest(s);
     if (reach <= FEW)
         count_few_hops(q, (uint32_t)reach);
     else
@@ -456,7 +461,7 @@ static void play_one(struct play *q) {
  * clears the tables. */
 static void add_hops(struct play *q, bool whole, struct outcome *out) {
     const struct balls *p = q->p;
-    const uint64_t bins = bin_of(p->sampler.space.diameter) + 1;
+    const uint64_t bins = bin_of(farthest(&p->sampler)) + 1;
     uint64_t *count = out->histogram[COUNT_HOP];
     q->hops[0] = 0; /* who stayed follows from who moved */
     for (unsigned t = 1; t < HOP_TABLES; t++)
