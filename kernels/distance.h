@@ -34,12 +34,14 @@ static inline void lattice_hops(const struct space *s, const uint32_t *restrict 
     const bool wrap = s->wrap;
     const uint32_t last = s->side[s->dims - 1];
     if (s->dims == 1) {
+#pragma omp simd
         for (uint64_t i = 0; i < size; i++)
             hop[i] = hops_along(u[i], v[i], last, wrap);
         return;
     }
     if (s->dims == 2) {
         const struct divisor by = divide_by(last);
+#pragma omp simd
         for (uint64_t i = 0; i < size; i++) {
             const uint32_t a = quotient(u[i], by), b = quotient(v[i], by);
             hop[i] = hops_along(a, b, s->side[0], wrap) +

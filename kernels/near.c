@@ -175,6 +175,7 @@ void ISA(near_anybody)(const struct sampler *s, struct stream stream, struct blo
         memset(v, 0, size * sizeof *v);
         return;
     }
+#pragma omp simd
     for (uint64_t i = 0; i < size; i++)
         v[i] += v[i] >= u[i];
 }
@@ -199,6 +200,7 @@ static uint64_t weigh_packed(const struct near *near, uint32_t *restrict r) {
     uint32_t open[CHUNK];
     uint64_t bits = 0;
     uint32_t some = 0;
+#pragma omp simd reduction(| : some)
     for (uint64_t i = 0; i < CHUNK; i++) {
         const uint64_t product = (uint64_t)r[i] * rows;
         const uint32_t j = (uint32_t)(product >> 32), f = (uint32_t)product;
@@ -243,6 +245,7 @@ static void apply_ring(const struct sampler *s, struct block *b) {
     const uint32_t *restrict u = b->origin;
     uint32_t *restrict v = b->candidate[1], *restrict hop = b->hop;
     const uint32_t size = b->size;
+#pragma omp simd
     for (uint64_t i = 0; i < size; i++) {
         const uint32_t j = v[i], apart = j == self ? 0 : j / 2 + 1;
         const uint32_t to = u[i] + (j & 1 && j != self ? n - apart : apart);
@@ -265,6 +268,7 @@ move_along(struct side side, const bool wrap, uint32_t size, const uint32_t *res
            uint32_t *restrict rest, uint32_t *restrict v, uint32_t *restrict out) {
     const uint32_t length = side.length, stride = side.stride;
     const int32_t *restrict delta = side.delta;
+#pragma omp simd
     for (uint64_t i = 0; i < size; i++) {
         const uint32_t q = quotient(rest[i], side.by);
         uint32_t x = rest[i] - q * length + (uint32_t)delta[(int32_t)row[i]];
@@ -286,6 +290,7 @@ static inline __attribute__((always_inline)) void apply_box(const struct sampler
     const uint32_t *restrict u = b->origin, *restrict moves = s->near->moves;
     uint32_t *restrict v = b->candidate[1], *restrict hop = b->hop;
     const struct divisor by = divide_by(length1);
+#pragma omp simd
     for (uint64_t i = 0; i < size; i++) {
         const uint32_t move = moves[(int32_t)row[i]], q = quotient(u[i], by);
         uint32_t x = q + (wrap ? move >> 20 : (uint32_t)((int32_t)move >> 20));
@@ -321,6 +326,7 @@ static void apply_sides(const struct sampler *s, struct block *b, const uint32_t
             move_along(side, false, size, row, b->scratch, b->candidate[1], out);
         stride *= length;
     }
+#pragma omp simd
     for (uint64_t i = 0; i < size; i++)
         hop[i] = hops[(int32_t)row[i]];
 }
@@ -371,6 +377,7 @@ static void choose_cube(const struct sampler *s, struct block *b) {
     const int32_t *restrict mask = s->near->offsets.delta[0];
     const uint32_t *restrict u = b->origin, *restrict hops = s->near->offsets.hop, size = b->size;
     uint32_t *restrict v = b->candidate[1], *restrict hop = b->hop;
+#pragma omp simd
     for (uint64_t i = 0; i < size; i++) {
         hop[i] = hops[(int32_t)v[i]];
         v[i] = u[i] ^ (uint32_t)mask[(int32_t)v[i]];

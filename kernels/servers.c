@@ -286,7 +286,7 @@ static void count_few_hops(struct play *q, uint32_t reach) {
     }
 }
 
-/* The same by tables: four, so that equal distances in a row seldom wait for each other. */
+/* The same by tables. */
 static void tabulate_hops(struct play *q) {
     const uint32_t size = q->block->size, *restrict hop = q->block->hop;
     uint32_t moved = 0;
@@ -297,12 +297,16 @@ static void tabulate_hops(struct play *q) {
     }
     q->moved += moved;
     q->cost += cost;
-    if (q->p->sampler.space.diameter < BINS_EXACT)
+    /* Few distances: four tables, so that equal ones in a row seldom wait for each other. */
+    if (farthest(&q->p->sampler) < 64)
         for (uint64_t i = 0; i < size; i++)
             table[i % HOP_TABLES * HOP_BINS + hop[i]]++;
+    else if (farthest(&q->p->sampler) < BINS_EXACT)
+        for (uint64_t i = 0; i < size; i++)
+            table[hop[i]]++;
     else
         for (uint64_t i = 0; i < size; i++)
-            table[i % HOP_TABLES * HOP_BINS + bin_of(hop[i])]++;
+            table[bin_of(hop[i])]++;
 }
 
 /* Distances the balls of the block moved. */
@@ -462,21 +466,22 @@ static void play_one(struct play *q) {
 static void add_hops(struct play *q, bool whole, struct outcome *out) {
     const struct balls *p = q->p;
     const uint64_t bins = bin_of(farthest(&p->sampler)) + 1;
+    const unsigned tables = bins > 64 ? 1 : HOP_TABLES;
     uint64_t *count = out->histogram[COUNT_HOP];
     q->hops[0] = 0; /* who stayed follows from who moved */
-    for (unsigned t = 1; t < HOP_TABLES; t++)
+    for (unsigned t = 1; t < tables; t++)
         q->hops[t * HOP_BINS] = 0;
     if (p->stays)
         q->hops[1] = q->moved;
     if (whole && count) {
         CHECK(bins <= out->stride[COUNT_HOP]);
         count[0] += p->m - q->moved;
-        for (unsigned t = 0; t < HOP_TABLES; t++)
+        for (unsigned t = 0; t < tables; t++)
             for (uint64_t b = 1; b < bins; b++)
                 count[b] += q->hops[t * HOP_BINS + b];
         out->used[COUNT_HOP] = bins;
     }
-    for (unsigned t = 0; t < HOP_TABLES; t++)
+    for (unsigned t = 0; t < tables; t++)
         memset(q->hops + t * HOP_BINS, 0, bins * sizeof *q->hops);
 }
 
