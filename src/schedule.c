@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double SHORTEST = 50e6, LONGEST = 1e9; /* nanoseconds of a range */
+/* Nanoseconds: of a range, and of what is left for a player near the end. */
+static const double SHORTEST = 50e6, LONGEST = 1e9, ENDING = 400e6;
 
 struct task {
     struct span *todo; /* not handed out yet, below the target */
@@ -177,11 +178,13 @@ void schedule_free(struct schedule *q) {
     free(q);
 }
 
-/* How many replications a range should have: a share of what is left, within bounds. */
+/* How many replications a range should have: a share of what is left, within bounds. Near the end
+ * the bounds give way, so that players finish together. */
 static uint64_t suitable(const struct schedule *q, const struct task *t) {
-    const double left = q->expected, each = t->each > 1 ? t->each : 1;
-    double share = left / (4.0 * q->wish.players);
-    share = share < SHORTEST ? SHORTEST : share > LONGEST ? LONGEST : share;
+    const double each = t->each > 1 ? t->each : 1, mine = q->expected / q->wish.players;
+    const double least = mine < ENDING ? SHORTEST / 5 : SHORTEST;
+    double share = mine / 4;
+    share = share < least ? least : share > LONGEST ? LONGEST : share;
     /* Before anything is measured a short range finds out what a replication takes. */
     if (t->measured == 0 && share > SHORTEST)
         share = SHORTEST;
