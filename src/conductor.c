@@ -239,7 +239,7 @@ struct account conduct_run(const struct job *job, struct store *store,
     const unsigned threads = runner_threads(options->threads);
     struct run run = {
         .job = job, .options = options, .cluster = cluster, .store = store, .start = now()};
-    run.account.players = threads;
+    run.account.threads = run.account.players = threads;
     run.runner = runner_new(job, threads);
     if (cluster->rank != 0) {
         runner_run(run.runner, conduct_other, &run);

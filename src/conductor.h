@@ -11,11 +11,12 @@
 
 /* How a run went, on rank 0. */
 struct account {
-    bool early;    /* stopped by a signal or --max-time, everything saved */
-    int signal;    /* that stopped it, 0: none */
-    double wall;   /* seconds from the first range to the last parcel */
-    double kernel; /* seconds in kernels, all players together */
-    unsigned players;
+    bool early;            /* stopped by a signal or --max-time, everything saved */
+    int signal;            /* that stopped it, 0: none */
+    double wall;           /* seconds from the first range to the last parcel */
+    double kernel;         /* seconds in kernels, all players together */
+    unsigned threads;      /* that played on this rank */
+    unsigned players;      /* on all ranks */
     uint64_t replications; /* played in this run */
     uint64_t snapshots;
 };

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "log.h"
 
+#include "plan.h"
 #include "runner.h"
 #include "version.h"
 
@@ -79,11 +80,28 @@ void log_begin(const struct options *o, const struct job *job, const struct clus
                 : "");
 }
 
-void log_end(const struct options *o, const struct account *a) {
+/* Peak resident memory of this process in bytes, 0 when unknown. */
+static uint64_t peak_memory(void) {
+    char line[128];
+    unsigned long kilobytes = 0;
+    FILE *f = fopen("/proc/self/status", "r");
+    while (f && fgets(line, sizeof line, f))
+        if (sscanf(line, "VmHWM: %lu kB", &kilobytes) == 1)
+            break;
+    if (f)
+        fclose(f);
+    return (uint64_t)kilobytes * 1024;
+}
+
+void log_end(const struct options *o, const struct job *job, const struct account *a) {
     const double busy = a->wall > 0 ? a->kernel / (a->wall * a->players) : 0;
+    const bool ranks = a->players > a->threads;
     note(o,
-         "%s: %llu replications, %.3f s, %u players, %.2f %% of their time in kernels, %llu "
-         "snapshots",
+         "%s: %llu replications, %.3f s, %u players, %.2f %% of their time in kernels, "
+         "%llu snapshots",
          a->early ? "stopped early" : "end", (unsigned long long)a->replications, a->wall,
          a->players, 100 * busy, (unsigned long long)a->snapshots);
+    note(o, "memory of the first rank: %llu bytes at most, %llu planned",
+         (unsigned long long)peak_memory(),
+         (unsigned long long)plan_job(job, a->threads, ranks ? 2 : 1).total);
 }

@@ -12,6 +12,6 @@ const char *log_revision(void);
  * threads. */
 void log_begin(const struct options *o, const struct job *job, const struct cluster *cluster,
                unsigned threads);
-void log_end(const struct options *o, const struct account *account);
+void log_end(const struct options *o, const struct job *job, const struct account *account);
 
 #endif

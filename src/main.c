@@ -7,6 +7,7 @@
 #include "table.h"
 #include "version.h"
 
+#include <errno.h>
 #include <fenv.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,7 +94,8 @@ int main(int argc, char **argv) {
         break;
     }
     options_free(&options);
-    if (fflush(stdout) != 0 && code == EXIT_DONE)
-        world_failed("cannot write to standard output");
+    if (fflush(stdout) != 0 &&
+        errno != EPIPE) /* a reader may well stop early: potluck show | head */
+        world_failed("cannot write to standard output: %s", strerror(errno));
     return code;
 }

@@ -217,7 +217,7 @@ static void print_only(const struct store *s, const struct options *o) {
 
 static int finish(const struct options *o, const struct store *store,
                   const struct account *account) {
-    log_end(o, account);
+    log_end(o, store->job, account);
     if (o->only_point >= 0 && !account->early)
         print_only(store, o);
     if (writes(o))

@@ -80,7 +80,8 @@ bool wholefile_write(const char *path, const void *data, size_t size, struct rea
     char *target = realpath(path, NULL); /* a link to a result stays a link */
     if (!target)
         target = duplicate_text(path);
-    char *temporary = format_text("%s.%ld.tmp", target, (long)getpid());
+    /* One name, since there is one writer: what a killed run leaves is used up by the next. */
+    char *temporary = format_text("%s.tmp", target);
     bool good = write_file(temporary, data, size) && rename(temporary, target) == 0;
     if (!good) {
         const int error = errno;
