@@ -12,7 +12,7 @@
 static bool started;
 
 /* Open MPI's mpirun and srun --mpi=pmix leave these in the environment. */
-static bool launched(void) {
+bool cluster_launched(void) {
     return getenv("OMPI_COMM_WORLD_SIZE") || getenv("PMIX_RANK") || getenv("PMI_RANK");
 }
 
@@ -24,7 +24,7 @@ static void abort_all(int code) {
 
 bool cluster_start(int *argc, char ***argv, struct cluster *c, struct reason *why) {
     *c = (struct cluster){0, 1};
-    if (launched()) {
+    if (cluster_launched()) {
         int provided = 0;
         if (MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS ||
             provided < MPI_THREAD_FUNNELED)

@@ -15,6 +15,8 @@ struct cluster {
  * False with a reason when a batch system started several processes that do not know of each other.
  */
 bool cluster_start(int *argc, char ***argv, struct cluster *c, struct reason *why);
+/* Whether a launcher started this process. */
+bool cluster_launched(void);
 void cluster_finish(void);
 /* Rank 0's text on every rank: *text is replaced by fresh memory on the others. */
 void cluster_share_text(char **text);

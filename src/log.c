@@ -95,7 +95,6 @@ static uint64_t peak_memory(void) {
 
 void log_end(const struct options *o, const struct job *job, const struct account *a) {
     const double busy = a->wall > 0 ? a->kernel / (a->wall * a->players) : 0;
-    const bool ranks = a->players > a->threads;
     note(o,
          "%s: %llu replications, %.3f s, %u players, %.2f %% of their time in kernels, "
          "%llu snapshots",
@@ -103,5 +102,5 @@ void log_end(const struct options *o, const struct job *job, const struct accoun
          a->players, 100 * busy, (unsigned long long)a->snapshots);
     note(o, "memory of the first rank: %llu bytes at most, %llu planned",
          (unsigned long long)peak_memory(),
-         (unsigned long long)plan_job(job, a->threads, ranks ? 2 : 1).total);
+         (unsigned long long)plan_job(job, a->threads, cluster_launched()).total);
 }

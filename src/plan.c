@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* Code and libraries; HDF5 takes its own when it writes. */
-enum { PROGRAM_BYTES = 17 << 20, WRITER_BYTES = 7 << 20, MPI_BYTES = 16 << 20 };
+enum { PROGRAM_BYTES = 17 << 20, WRITER_BYTES = 7 << 20, MPI_BYTES = 9 << 20 };
 
 static uint64_t batches_of(const struct histogram *h) {
     return h->batched ? BATCHES : 1;
@@ -65,8 +65,8 @@ static void raise(uint64_t *to, uint64_t x) {
     *to = x > *to ? x : *to;
 }
 
-struct plan plan_job(const struct job *job, unsigned threads, unsigned ranks) {
-    struct plan plan = {.program = PROGRAM_BYTES + (ranks > 1 ? MPI_BYTES : 0)};
+struct plan plan_job(const struct job *job, unsigned threads, bool mpi) {
+    struct plan plan = {.program = PROGRAM_BYTES + (mpi ? MPI_BYTES : 0)};
     for (uint64_t i = 0; i < job->n_points; i++) {
         const struct point *p = &job->points[i];
         raise(&plan.tables, p->facts.bytes_shared);
@@ -114,7 +114,7 @@ bool plan_fits(const struct job *job, uint64_t memory, struct complaints *compla
 }
 
 void plan_print(const struct job *job, const struct options *options, unsigned threads) {
-    const struct plan plan = plan_job(job, threads, 1);
+    const struct plan plan = plan_job(job, threads, false);
     char a[32], b[32], c[32], d[32];
     (void)options;
     printf("%s%s%s: model %s, %llu points, ", job->title, job->title[0] ? " " : "", job->path,

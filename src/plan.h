@@ -20,8 +20,8 @@ struct plan {
     double nanoseconds; /* of play, all points together */
 };
 
-/* `ranks` > 1 adds what MPI takes. */
-struct plan plan_job(const struct job *job, unsigned threads, unsigned ranks);
+/* `mpi`: adds what MPI takes. */
+struct plan plan_job(const struct job *job, unsigned threads, bool mpi);
 /* Complains about points whose tables do not fit in `memory`. */
 bool plan_fits(const struct job *job, uint64_t memory, struct complaints *complaints);
 /* `potluck plan`: points, work, memory, samplers, time. */
