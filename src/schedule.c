@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Guided scheduling of ranges, and stopping rules. */
+#define _GNU_SOURCE
 #include "schedule.h"
 
 #include <math.h>
@@ -124,14 +125,11 @@ static void only_this(struct schedule *q, uint64_t point) {
     }
 }
 
-static const struct schedule
-    *sorted; /* for qsort, which takes no context; set and used by one thread */
-
-static int dearest_first(const void *a, const void *b) {
+static int dearest_first(const void *a, const void *b, void *schedule) {
+    const struct task *tasks = ((const struct schedule *)schedule)->tasks;
     const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    const double cost_x = sorted->tasks[x].each, cost_y = sorted->tasks[y].each;
-    if (cost_x != cost_y)
-        return cost_x < cost_y ? 1 : -1;
+    if (tasks[x].each != tasks[y].each)
+        return tasks[x].each < tasks[y].each ? 1 : -1;
     return (x > y) - (x < y);
 }
 
@@ -160,8 +158,7 @@ struct schedule *schedule_new(struct store *s, const struct wish *wish) {
         q->played += p->complete;
         recount(q, i);
     }
-    sorted = q;
-    qsort(q->order, n, sizeof *q->order, dearest_first);
+    qsort_r(q->order, n, sizeof *q->order, dearest_first, q);
     for (unsigned r = 0; r < wish->ranks; r++)
         q->cursor[r] = n * r / wish->ranks;
     return q;
