@@ -143,6 +143,7 @@ static bool examine(const struct value *v, struct facts *f, struct reason *why, 
         return refuse(why, "method: occupancy has words for 2^43 balls, not for %llu",
                       (unsigned long long)m);
     f->servers = space.n;
+    f->grain = occupancy ? SIDE : 1;
     f->bytes_shared = occupancy ? 0 : s.bytes;
     f->bytes_making = occupancy ? 0 : s.making;
     f->bytes_thread = occupancy ? occupancy_bytes(OCCUPANCY_ROWS)

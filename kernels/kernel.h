@@ -47,6 +47,7 @@ struct histogram {
 struct facts {
     uint64_t servers;   /* n; 0 when the model has none */
     double nanoseconds; /* expected, per replication and thread; for plans and first ranges only */
+    uint64_t grain;                   /* replications the kernel plays abreast: ranges are multiples */
     uint64_t bytes_shared; /* tables, per rank */
     uint64_t bytes_making;        /* more of them while the tables are made */
     uint64_t bytes_thread; /* workspace, per thread */

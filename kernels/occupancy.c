@@ -7,7 +7,7 @@
  *
  * A rank is r = floor(x / step) for a uniform x, x >= n * step being drawn again: exact, and
  * without a division, since r < s_k is x < s_k * step.
- *   narrow  (n <= 2^24) x is one word and step = floor((2^32 - 1) / n)
+ *   narrow  (n <= 2^21) x is one word and step = floor((2^32 - 1) / n)
  *   wide    x is two words and step = floor((2^64 - 1) / n). The high word is compared with
  *           thresholds that are a few balls old; only when it falls between an old threshold and
  *           where that could be by now is the low word made and everything compared exactly.
@@ -230,7 +230,7 @@ uint64_t ISA(balls_occupancy)(const struct balls *p, uint64_t key, struct worksp
                               struct outcome *out) {
     if (work.size < occupancy_bytes(OCCUPANCY_ROWS))
         return occupancy_bytes(OCCUPANCY_ROWS);
-    struct group g = {.p = p, .stream = {.key = key}, .wide = p->n > 1 << 24};
+    struct group g = {.p = p, .stream = {.key = key}, .wide = p->n > 1 << 21};
     g.step = (g.wide ? UINT64_MAX : UINT32_MAX) / p->n;
     g.slots = p->ranks.d + (p->ranks.beta != UINT64_MAX);
     g.room = (work.size - occupancy_bytes(0)) / (occupancy_bytes(1) - occupancy_bytes(0));

@@ -193,6 +193,8 @@ static void play_range(struct runner *r, struct workspace *work, const struct ra
     for (uint64_t played = 0; played < range->count && !atomic_load(&r->stop);) {
         const double fits = 20e6 / (each > 1 ? each : 1);
         uint64_t slice = fits < 1 ? 1 : (uint64_t)fits;
+        if (point->facts.grain > 1)
+            slice = (slice + point->facts.grain - 1) / point->facts.grain * point->facts.grain;
         if (slice > range->count - played)
             slice = range->count - played;
         p->outcome.first = range->first + played;

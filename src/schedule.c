@@ -177,7 +177,9 @@ void schedule_free(struct schedule *q) {
 
 /* How many replications a range should have: a share of what is left, within bounds. Near the end
  * the bounds give way, so that players finish together. */
-static uint64_t suitable(const struct schedule *q, const struct task *t) {
+static uint64_t suitable(const struct schedule *q, uint64_t point) {
+    const struct task *t = &q->tasks[point];
+    const uint64_t grain = q->store->job->points[point].facts.grain;
     const double each = t->each > 1 ? t->each : 1, mine = q->expected / q->wish.players;
     const double least = mine < ENDING ? SHORTEST / 5 : SHORTEST;
     double share = mine / 4;
@@ -186,7 +188,8 @@ static uint64_t suitable(const struct schedule *q, const struct task *t) {
     if (t->measured == 0 && share > SHORTEST)
         share = SHORTEST;
     const double count = share / each;
-    return count < 1 ? 1 : count > RANGE_MOST ? RANGE_MOST : (uint64_t)count;
+    const uint64_t whole = count > RANGE_MOST ? RANGE_MOST : (uint64_t)count;
+    return grain > 1 ? (whole + grain) / grain * grain : whole + !whole;
 }
 
 bool schedule_next(struct schedule *q, unsigned rank, struct range *range) {
@@ -199,7 +202,7 @@ bool schedule_next(struct schedule *q, unsigned rank, struct range *range) {
             continue;
         }
         struct span *s = &t->todo[0];
-        uint64_t count = suitable(q, t);
+        uint64_t count = suitable(q, point);
         if (count > s->end - s->first)
             count = s->end - s->first;
         *range = (struct range){point, s->first, count};

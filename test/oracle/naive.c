@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Model `balls`, method servers, the obvious way: the graph is a matrix of edges, distances come from breadth-first
- * searches, the neighbours of a server are found by sorting all servers, balls are thrown one at a time. It shares with
- * the program only the addressed random words (rng.h), so that the two must agree ball for ball. Written from the
- * documentation of the words in sampler.h, near.h, servers.c and the heads of kernels/policies.
+ * Model `balls`, method servers, the obvious way: the graph is a matrix of edges, distances come
+ * from breadth-first searches, the neighbours of a server are found by sorting all servers, balls
+ * are thrown one at a time. It shares with the program only the addressed random words (rng.h), so
+ * that the two must agree ball for ball. Written from the documentation of the words in sampler.h,
+ * near.h, servers.c and the heads of kernels/policies.
  *
  *     naive SEED TOPOLOGY POLICY TIES BALLS FIRST END
  *
- * TOPOLOGY and POLICY are canonical texts as in `resolved`: "torus: {sides: [5, 3]}". Plays replications FIRST .. END-1
- * and prints for each
- *     row R max_load min_load empty moved gap load_variance cost hash-of-the-loads
- * and at the end, summed over replications, "hops" by distance, "loads" by load and "servers" by server. */
+ * TOPOLOGY and POLICY are canonical texts as in `resolved`: "torus: {sides: [5, 3]}". Plays
+ * replications FIRST .. END-1 and prints for each row R max_load min_load empty moved gap
+ * load_variance cost hash-of-the-loads and at the end, summed over replications, "hops" by
+ * distance, "loads" by load and "servers" by server. */
 #include "rng.h"
 
 #include <inttypes.h>
@@ -62,12 +63,12 @@ static uint64_t number(const char *text, const char *name) {
 /* ---- the graph ---- */
 
 static uint32_t n;
-static unsigned dims;         /* boxes only */
+static unsigned dims; /* boxes only */
 static uint32_t side[MANY];
 static bool wraps, is_box, is_cube, is_complete, is_tree;
 static uint32_t children;
-static bool *adjacent;        /* [n][n] */
-static uint32_t *distance;    /* [n][n] */
+static bool *adjacent;     /* [n][n] */
+static uint32_t *distance; /* [n][n] */
 static uint32_t diameter;
 
 static void join(uint32_t a, uint32_t b) {
@@ -143,7 +144,8 @@ static void join_everybody(void) {
 }
 
 static void measure(uint32_t from) {
-    uint32_t *hops = distance + (size_t)from * n, *queue = get(n, sizeof *queue), head = 0, tail = 0;
+    uint32_t *hops = distance + (size_t)from * n, *queue = get(n, sizeof *queue), head = 0,
+             tail = 0;
     for (uint32_t v = 0; v < n; v++)
         hops[v] = UINT32_MAX;
     hops[from] = 0;
@@ -178,7 +180,8 @@ static uint32_t hops_between(uint32_t a, uint32_t b) {
 
 /* ---- neighbourhoods ---- */
 
-/* A row: a vector and its length in hops. `to` is where it leads from the server the list is for. */
+/* A row: a vector and its length in hops. `to` is where it leads from the server the list is for.
+ */
 struct row {
     uint32_t hops, to;
     int64_t vector[MANY];
@@ -194,7 +197,8 @@ static int compare_rows(const void *a, const void *b) {
     return 0;
 }
 
-/* The servers at distance 1..k of u by distance, then by residues (boxes), mask (cubes) or number. */
+/* The servers at distance 1..k of u by distance, then by residues (boxes), mask (cubes) or number.
+ */
 static uint32_t list_around(uint32_t u, uint64_t k, struct row **rows) {
     uint32_t count = 0, mine[MANY], its[MANY];
     *rows = get(n, sizeof **rows);
@@ -248,7 +252,8 @@ static uint32_t below(uint32_t slot, uint64_t ball, uint32_t range) {
 }
 
 static uint64_t fraction(enum purpose purpose, uint32_t lane, uint64_t ball) {
-    return (uint64_t)rng_word(words, purpose, lane, ball) << 32 | rng_word(words, purpose, lane + 1, ball);
+    return (uint64_t)rng_word(words, purpose, lane, ball) << 32 |
+           rng_word(words, purpose, lane + 1, ball);
 }
 
 static uint64_t units(double probability) {
@@ -271,7 +276,8 @@ static struct {
 /* Vose's construction, as near.h describes it. */
 static void build_alias(const struct row *rows, uint32_t count) {
     double *share = get(count, sizeof *share), total = 0;
-    uint32_t *small = get(count, sizeof *small), *large = get(count, sizeof *large), smalls = 0, larges = 0;
+    uint32_t *small = get(count, sizeof *small), *large = get(count, sizeof *large), smalls = 0,
+             larges = 0;
     near.threshold = get(count, sizeof *near.threshold);
     near.alias = get(count, sizeof *near.alias);
     for (uint32_t j = 0; j < count; j++)
@@ -316,14 +322,16 @@ static void prepare_near(uint64_t k, bool self, bool weighted) {
 
 /* The row that a 64-bit fraction stands for: x * rows, whole part and fraction. */
 static uint32_t weighted_row(uint64_t x, uint32_t rows) {
-    const uint64_t high = (x >> 32) * rows, low = (x & UINT32_MAX) * rows; /* x * rows = high 2^32 + low */
+    const uint64_t high = (x >> 32) * rows,
+                   low = (x & UINT32_MAX) * rows; /* x * rows = high 2^32 + low */
     const uint64_t middle = (high & UINT32_MAX) + (low >> 32);
     const uint32_t j = (uint32_t)((high >> 32) + (middle >> 32));
     const uint64_t rest = middle << 32 | (low & UINT32_MAX);
     return rest < near.threshold[j] ? j : near.alias[j];
 }
 
-/* Bordered boxes: rows of the unbounded box, drawn again from BORDER words until one stays inside. */
+/* Bordered boxes: rows of the unbounded box, drawn again from BORDER words until one stays inside.
+ */
 static uint32_t draw_inside(uint32_t u, uint64_t ball) {
     const uint32_t rows = near.n_vectors + near.self;
     for (uint32_t attempt = 0;; attempt++) {
@@ -333,7 +341,8 @@ static uint32_t draw_inside(uint32_t u, uint64_t ball) {
                                      : fraction(PURPOSE_CANDIDATE, 0, ball),
                              rows);
         else
-            j = attempt ? rng_below(words, PURPOSE_BORDER, attempt - 1, ball, rows) : below(0, ball, rows);
+            j = attempt ? rng_below(words, PURPOSE_BORDER, attempt - 1, ball, rows)
+                        : below(0, ball, rows);
         if (j == near.n_vectors)
             return u;
         uint32_t x[MANY];
@@ -349,7 +358,8 @@ static uint32_t draw_inside(uint32_t u, uint64_t ball) {
     }
 }
 
-/* Trees: the shell by the fraction slots 1 : 2, each weighing servers / distance^2, then the member by slot 0. */
+/* Trees: the shell by the fraction slots 1 : 2, each weighing servers / distance^2, then the member
+ * by slot 0. */
 static uint32_t draw_shell(uint32_t u, uint64_t ball) {
     const struct row *rows = near.around[u];
     const uint32_t count = near.count[u];
@@ -377,18 +387,21 @@ static uint32_t another(uint32_t u, uint64_t ball) {
 static uint32_t draw_near(uint32_t u, uint64_t ball) {
     if (n == 1)
         return 0;
-    if (is_complete || (!near.weighted && near.k >= diameter)) /* everybody, in the order of their numbers */
+    if (is_complete ||
+        (!near.weighted && near.k >= diameter)) /* everybody, in the order of their numbers */
         return near.self ? below(0, ball, n) : another(u, ball);
     if (is_box && !wraps)
         return draw_inside(u, ball);
     if (near.weighted && is_tree)
         return draw_shell(u, ball);
     const uint32_t rows = near.count[u] + near.self;
-    const uint32_t j = near.weighted ? weighted_row(fraction(PURPOSE_CANDIDATE, 0, ball), rows) : below(0, ball, rows);
+    const uint32_t j = near.weighted ? weighted_row(fraction(PURPOSE_CANDIDATE, 0, ball), rows)
+                                     : below(0, ball, rows);
     return j == near.count[u] ? u : near.around[u][j].to;
 }
 
-/* One alias table serves all servers of a ring or torus: their lists agree in distance, row by row. */
+/* One alias table serves all servers of a ring or torus: their lists agree in distance, row by row.
+ */
 static void check_rows(void) {
     for (uint32_t u = 0; near.weighted && wraps && u < n; u++)
         for (uint32_t j = 0; j < near.count[u]; j++)
@@ -411,7 +424,8 @@ static void number_edges(void) {
         edges[n_edges][0] = v;
         edges[n_edges++][1] = (v - 1) / children;
     }
-    for (unsigned e = 0; is_box && e < dims; e++) /* by side, then by the lower end, which comes first */
+    for (unsigned e = 0; is_box && e < dims;
+         e++) /* by side, then by the lower end, which comes first */
         for (uint32_t v = 0; v < n; v++) {
             uint32_t x[MANY];
             coordinates(v, x);
@@ -430,7 +444,8 @@ static bool edges_numbered(const char *topology) {
 }
 
 static void read_policy(const char *text, const char *topology) {
-    static const char *const names[] = {"one-choice", "choices", "pot", "unif-pot", "invsq-pot", "edge", "left", "one-plus-beta"};
+    static const char *const names[] = {"one-choice", "choices", "pot",  "unif-pot",
+                                        "invsq-pot",  "edge",    "left", "one-plus-beta"};
     unsigned i = 0;
     while (i < 8 && !is_called(text, names[i]))
         i++;
@@ -454,7 +469,8 @@ static void read_policy(const char *text, const char *topology) {
     check_rows();
 }
 
-/* The candidates of a ball in the order that breaks ties (fair coins aside); may replace the origin. */
+/* The candidates of a ball in the order that breaks ties (fair coins aside); may replace the
+ * origin. */
 static unsigned draw_candidates(uint64_t ball, uint32_t *origin, uint32_t v[MANY]) {
     switch (policy) {
     case ONE_CHOICE:
@@ -518,7 +534,8 @@ static bool coin(uint64_t ball) {
 }
 
 /* The least loaded candidate. */
-static uint32_t choose(uint64_t ball, uint32_t origin, uint32_t v[MANY], unsigned candidates, const uint64_t *load) {
+static uint32_t choose(uint64_t ball, uint32_t origin, uint32_t v[MANY], unsigned candidates,
+                       const uint64_t *load) {
     const bool blind = policy == CHOICES || policy == LEFT || policy == ONE_PLUS_BETA;
     if (!blind && !origin_wins && candidates == 2 && load[v[0]] == load[v[1]])
         return v[coin(ball)];
@@ -535,7 +552,8 @@ static uint32_t choose(uint64_t ball, uint32_t origin, uint32_t v[MANY], unsigne
     return best;
 }
 
-/* Complete graph, policies that never look at the origin: how many balls are placed there by chance, 64 at a time. */
+/* Complete graph, policies that never look at the origin: how many balls are placed there by
+ * chance, 64 at a time. */
 static uint64_t stays_by_chance(uint64_t balls) {
     uint64_t stays = 0;
     if (n == 1)
@@ -561,7 +579,8 @@ static uint64_t stays_by_chance(uint64_t balls) {
 
 static uint64_t *hop_sum, *load_sum, *server_sum, load_bins;
 
-static void report(uint64_t replication, uint64_t balls, const uint64_t *load, uint64_t moved, uint64_t cost) {
+static void report(uint64_t replication, uint64_t balls, const uint64_t *load, uint64_t moved,
+                   uint64_t cost) {
     uint64_t low = UINT64_MAX, high = 0, empty = 0, spread = 0, hash = 0xcbf29ce484222325u;
     for (uint32_t v = 0; v < n; v++) {
         low = load[v] < low ? load[v] : low;
@@ -576,13 +595,16 @@ static void report(uint64_t replication, uint64_t balls, const uint64_t *load, u
     }
     /* Deviations are taken from floor(m/n); the square of what that leaves is subtracted. */
     const double servers = n, m = (double)balls, spare = (double)(balls % n) / servers;
-    printf("row %" PRIu64 " %.17g %.17g %.17g %.17g %.17g %.17g %.17g %016" PRIx64 "\n", replication, (double)high,
-           (double)low, (double)empty / servers, (double)moved / m, -(m / servers) + (double)high,
-           -(spare * spare) + (double)spread / servers, (double)cost / m, hash);
+    printf("row %" PRIu64 " %.17g %.17g %.17g %.17g %.17g %.17g %.17g %016" PRIx64 "\n",
+           replication, (double)high, (double)low, (double)empty / servers, (double)moved / m,
+           -(m / servers) + (double)high, -(spare * spare) + (double)spread / servers,
+           (double)cost / m, hash);
 }
 
 static void play(uint64_t replication, uint64_t balls) {
-    const bool by_chance = is_complete && (policy == LEFT || ((policy == CHOICES || policy == ONE_PLUS_BETA) && !origin_wins));
+    const bool by_chance =
+        is_complete &&
+        (policy == LEFT || ((policy == CHOICES || policy == ONE_PLUS_BETA) && !origin_wins));
     uint64_t *load = get(n, sizeof *load), moved = 0, cost = 0;
     words.replication = (uint32_t)replication;
     for (uint64_t ball = 0; ball < balls; ball++) {

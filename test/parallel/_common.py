@@ -90,7 +90,7 @@ class Lab:
         return wait(self.start(words, **more))
 
 
-def wait(process, seconds=300):
+def wait(process, seconds=120):
     try:
         out, err = process.communicate(timeout=seconds)
     except subprocess.TimeoutExpired:

@@ -84,6 +84,7 @@ def refused(checks, result, words, what, code=2):
     got, _, err = result
     checks.same(got, code, f"{what}: exit code ({err.strip()})")
     own = err.split("-----")[0].strip() if "mpirun" in err or "MPI_ABORT" in err else err.strip()
+    own = "\n".join(line for line in own.splitlines() if not line.startswith("["))  # mpirun's own trouble
     checks.check(own and "\n" not in own, f"{what}: not one sentence: {own!r}")
     for word in words:
         checks.check(word in err, f"{what}: nothing about {word!r} in {err.strip()!r}")
@@ -157,7 +158,7 @@ def on_request(checks, lab, jobs):
         ("INT to mpirun", signal.SIGINT, (2, 1), 1, None),
     ]
     for name, (job, expected) in jobs.items():
-        for what, number, layout, code, then in cases:
+        for what, number, layout, code, then in cases if name == "fixed" else cases[:2]:
             what = f"{name}, {what}"
             out = lab.fresh()
             process = lab.start(lab.command(job, out, *([] if layout else ["--threads", "2"]), layout=layout))
@@ -441,6 +442,7 @@ def long_replication(checks, lab):
     jobs = {
         "sleep": SLOW.format(r=50, ms=300000),
         "spin": SLOW.format(r=50, ms=300000).replace("sleep", "spin"),
+        "one sleep, others idle": SLOW.format(r=1, ms=300000),
         "balls": "seed: 1\nreplications: 50\ntopology: {ring: {n: 1009}}\npolicy: pot\nballs: 1e11\n",
     }
     for name, text in jobs.items():

@@ -128,26 +128,30 @@ static void test_everything_once(void **state) {
             }
 }
 
-/* Ranges are long at first and never much shorter than 50 ms of work, except the last. */
+/* Ranges are long at first, never much shorter than 50 ms of work while each player has 400 ms of it
+ * left, and never much shorter than 10 ms, except the last. */
 static void test_guided(void **state) {
     enum { COUNT = 100000, EACH = 1000000 };
     struct fx_job *x = job_of(1, fixed(COUNT), EACH);
     struct store *s = store_new(&x->job);
     struct schedule *q = schedule_new(s, &(struct wish){-1, -1, 2, 4});
     struct range range;
-    uint64_t ranges = 0, longest = 0, short_ones = 0;
+    uint64_t ranges = 0, longest = 0, short_ones = 0, tiny_ones = 0, left = COUNT;
     (void)state;
     while (schedule_next(q, ranges % 2, &range)) {
         fold(s, &range, constant);
         schedule_played(q, &range, range.count * EACH);
         longest = range.count > longest ? range.count : longest;
-        short_ones += range.count < 49;
+        short_ones += range.count < 49 && left > 4 * 400;
+        tiny_ones += range.count < 9;
+        left -= range.count;
         ranges++;
     }
     assert_true(schedule_done(q));
     assert_true(longest >= 500 && longest <= 1000);
-    assert_true(short_ones <= 1);
-    assert_true(ranges < 300);
+    assert_true(short_ones == 0);
+    assert_true(tiny_ones <= 1);
+    assert_true(ranges < 400);
     schedule_free(q);
     store_free(s);
     fx_job_free(x);
