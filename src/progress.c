@@ -14,7 +14,9 @@ struct progress {
     enum progress_kind kind;
     uint64_t n_points;
     unsigned players;
-    double next, played_before, time_before, rate;
+    double next, rate;
+    uint64_t before; /* replications that an earlier run had played */
+    bool begun;
     bool live; /* a line without its end is on the terminal */
     int width;
 };
@@ -83,22 +85,22 @@ static void line(const struct progress *p, const struct outlook *o, double secon
     char left[32], spent[32];
     const double share = o->wanted ? 100.0 * (double)o->played / (double)o->wanted : 100;
     snprintf(text, size,
-             "%5.1f %%  %llu/%llu replications, %llu/%llu points, %.3g/s, %s spent, %s left", share,
+             "%5.1f %%  %llu/%llu replications, %llu/%llu points, %.*f/s, %s spent, %s left", share,
              (unsigned long long)o->played, (unsigned long long)o->wanted,
-             (unsigned long long)o->points_done, (unsigned long long)p->n_points, p->rate,
-             duration_text(seconds, spent, sizeof spent),
+             (unsigned long long)o->points_done, (unsigned long long)p->n_points, p->rate < 10,
+             p->rate, duration_text(seconds, spent, sizeof spent),
              duration_text(o->left / 1e9 / p->players, left, sizeof left));
 }
 
 void progress_show(struct progress *p, const struct outlook *o, double seconds) {
     char text[256];
+    if (!p->begun)
+        p->before = o->played;
+    p->begun = true;
     if (p->kind == PROGRESS_NONE || seconds < p->next)
         return;
-    const double span = seconds - p->time_before;
-    if (span > 0)
-        p->rate = ((double)o->played - p->played_before) / span;
-    p->played_before = (double)o->played;
-    p->time_before = seconds;
+    if (seconds > 0)
+        p->rate = (double)(o->played - p->before) / seconds;
     line(p, o, seconds, text, sizeof text);
     if (p->kind == PROGRESS_LINE) {
         fprintf(stderr, "\r%.*s\033[K", p->width - 1, text);
