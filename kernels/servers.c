@@ -38,6 +38,7 @@ struct placer {
     void *restrict loads;
     const uint32_t *first;
     uint32_t coin, taken; /* bits of the balls at hand */
+    uint32_t *where;      /* three candidates */
 };
 
 /* Places ball i, whose bits are number `bit`. `width`, `rule` and `keep` (what became of the ball
@@ -46,7 +47,18 @@ static inline __attribute__((always_inline)) void place(struct placer *p, const 
                                                         const enum rule rule, const bool keep,
                                                         uint64_t i, unsigned bit) {
     uint32_t to = p->first[i];
-    if (rule != RULE_ONE) {
+    if (rule == RULE_THREE) {
+        uint32_t load = (uint32_t)load_of(p->loads, width, to);
+        for (unsigned c = 1; c < 3; c++) {
+            const uint32_t other = p->first[i + c * BLOCK];
+            const uint32_t rival = (uint32_t)load_of(p->loads, width, other);
+            const uint32_t turn = -(uint32_t)(rival < load);
+            to ^= (to ^ other) & turn;
+            load ^= (load ^ rival) & turn;
+        }
+        if (keep)
+            p->where[i] = to;
+    } else if (rule != RULE_ONE) {
         const uint32_t other = p->first[i + BLOCK];
         const uint64_t load = load_of(p->loads, width, to), rival = load_of(p->loads, width, other);
         const uint32_t turn = rival < load + (rule == RULE_COIN ? p->coin >> bit & 1 : 0);
@@ -60,7 +72,7 @@ static inline __attribute__((always_inline)) void place(struct placer *p, const 
 /* Balls from .. size-1 of the block in order. */
 static inline __attribute__((always_inline)) void
 place_rest(const struct play *q, const unsigned width, const enum rule rule, uint32_t from) {
-    struct placer p = {.loads = q->loads, .first = q->block->candidate[0]};
+    struct placer p = {.loads = q->loads, .first = q->block->candidate[0], .where = q->where};
     const uint32_t size = q->block->size;
     for (uint32_t i = from; i < size; i += 32) {
         const uint32_t end = size - i < 32 ? size - i : 32;
@@ -95,9 +107,7 @@ place_among(const struct play *q, const unsigned width, const unsigned candidate
 
 static inline __attribute__((always_inline)) void place_many(const struct play *q,
                                                              const unsigned width) {
-    if (q->p->sampler.candidates == 3)
-        place_among(q, width, 3);
-    else if (q->p->sampler.candidates == 4)
+    if (q->p->sampler.candidates == 4)
         place_among(q, width, 4);
     else
         place_among(q, width, q->p->sampler.candidates);
@@ -114,6 +124,13 @@ static inline __attribute__((always_inline)) void place_rule(const struct play *
         return;
     case RULE_COIN:
         place_rest(q, width, RULE_COIN, from);
+        return;
+    case RULE_THREE:
+        if (width <= 4) {
+            place_rest(q, width, RULE_THREE, from);
+            return;
+        }
+        place_among(q, width, 3);
         return;
     case RULE_MANY:
         place_many(q, width);
@@ -157,6 +174,12 @@ static inline __attribute__((always_inline)) void beside_blind(void *context, un
 static inline __attribute__((always_inline)) void beside_first(void *context, unsigned step) {
     place_few(context, RULE_FIRST, true, step);
 }
+static inline __attribute__((always_inline)) void beside_three(void *context, unsigned step) {
+    place_few(context, RULE_THREE, true, step);
+}
+static inline __attribute__((always_inline)) void beside_blind_three(void *context, unsigned step) {
+    place_few(context, RULE_THREE, false, step);
+}
 static inline __attribute__((always_inline)) void beside_coin(void *context, unsigned step) {
     place_few(context, RULE_COIN, true, step);
 }
@@ -166,7 +189,7 @@ static inline __attribute__((always_inline)) void beside_coin(void *context, uns
 static inline __attribute__((always_inline)) uint32_t
 draw_placing(struct play *q, struct block *b, uint32_t balls, draw_beside *beside) {
     const struct sampler *s = &q->p->sampler;
-    struct placer p = {.loads = q->loads, .first = q->block->candidate[0]};
+    struct placer p = {.loads = q->loads, .first = q->block->candidate[0], .where = q->where};
     uint32_t placed = 0;
     for (unsigned j = q->p->stays; j <= s->draws; j++) {
         const struct words w = draw_of(q->stream, j);
@@ -181,6 +204,7 @@ draw_placing(struct play *q, struct block *b, uint32_t balls, draw_beside *besid
                 q->taken[placed / BESIDE] = p.taken;
                 placed += BESIDE;
                 p.first += BESIDE;
+                p.where += BESIDE;
             } else {
                 rejected = draw_chunk(w, b->first + i, out + i, range > 0, range, draw_alone, NULL);
             }
@@ -198,6 +222,9 @@ static uint32_t draw_and_place(struct play *q, struct block *b) {
         return draw_placing(q, b, balls, beside_one);
     if (q->rule == RULE_COIN)
         return draw_placing(q, b, balls, beside_coin);
+    if (q->rule == RULE_THREE)
+        return q->p->stays ? draw_placing(q, b, balls, beside_blind_three)
+                           : draw_placing(q, b, balls, beside_three);
     return q->p->stays ? draw_placing(q, b, balls, beside_blind)
                        : draw_placing(q, b, balls, beside_first);
 }
@@ -263,7 +290,8 @@ static void lay_out(struct play *q, struct workspace work) {
     q->loads = at;
     q->room = work.size - (uint64_t)(at - (char *)work.memory);
     q->rule = s->candidates == 1                        ? RULE_ONE
-              : s->candidates > 2                       ? RULE_MANY
+              : s->candidates > 3                       ? RULE_MANY
+              : s->candidates > 2                       ? RULE_THREE
               : s->origin_first && s->ties == TIES_FAIR ? RULE_COIN
                                                         : RULE_FIRST;
 }

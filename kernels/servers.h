@@ -6,7 +6,9 @@
 
 #include "balls.h"
 
-enum rule { RULE_ONE, RULE_FIRST, RULE_COIN, RULE_MANY };
+/* Candidates and ties: two with the first drawn winning, two with a coin, three and more with the
+ * first drawn winning. */
+enum rule { RULE_ONE, RULE_FIRST, RULE_COIN, RULE_THREE, RULE_MANY };
 
 /* The memory of a thread, laid out. */
 struct play {

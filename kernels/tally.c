@@ -14,7 +14,7 @@ static const uint32_t *find_where(const struct play *q) {
     const uint32_t size = q->block->size, *restrict first = q->block->candidate[0],
                    *restrict taken = q->taken;
     uint32_t *restrict where = q->where;
-    if (q->rule == RULE_MANY)
+    if (q->rule == RULE_MANY || q->rule == RULE_THREE)
         return where;
     if (q->rule == RULE_ONE)
         return first;
