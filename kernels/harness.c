@@ -32,7 +32,8 @@ static const struct row rows[] = {
 
 static bool examine(const struct value *v, struct facts *f, struct reason *why, unsigned *at) {
     (void)why, (void)at;
-    *f = (struct facts){.nanoseconds = v[HARNESS_MILLISECONDS].real * 1e6 + 100, .grain = 1, .row[0] = {0, 1}};
+    *f = (struct facts){
+        .nanoseconds = v[HARNESS_MILLISECONDS].real * 1e6 + 100, .grain = 1, .row[0] = {0, 1}};
     snprintf(f->sampler, sizeof f->sampler, "none");
     return true;
 }

@@ -47,14 +47,14 @@ struct histogram {
 struct facts {
     uint64_t servers;   /* n; 0 when the model has none */
     double nanoseconds; /* expected, per replication and thread; for plans and first ranges only */
-    uint64_t grain;                   /* replications the kernel plays abreast: ranges are multiples */
+    uint64_t grain;     /* replications the kernel plays abreast: ranges are multiples */
     uint64_t bytes_shared; /* tables, per rank */
-    uint64_t bytes_making;        /* more of them while the tables are made */
+    uint64_t bytes_making; /* more of them while the tables are made */
     uint64_t bytes_thread; /* workspace, per thread */
     struct affine row[ROWS_MAX];
-    uint64_t bins[HISTOGRAMS_MAX]; /* upper bound of bins in use */
+    uint64_t bins[HISTOGRAMS_MAX];   /* upper bound of bins in use */
     uint64_t likely[HISTOGRAMS_MAX]; /* bins expected in use, for plans */
-    char sampler[96];              /* how candidates are drawn, for `potluck plan` */
+    char sampler[96];                /* how candidates are drawn, for `potluck plan` */
 };
 
 /* Results of replications first .. first+count-1 of one point. The runner owns the memory. */

@@ -2,13 +2,26 @@
  *
  * One random server near the origin: the second choice of unif-pot, invsq-pot and edge.
  *
- *   unweighted  the r-th row of the neighbourhood in the order of neighbourhood.h, r uniform from
- * candidate slot 0; with `self` the row after the last is the origin weighted    probability
- * proportional to 1/distance^2: alias method over the same rows (Walker, ACM TOMS 3(3), 1977; Vose,
- * IEEE TSE 17(9), 1991) on the 64-bit fraction slot0 : slot1, whose low half is made only where the
- *               high half leaves the row open
- *   borders     rows of an unbounded box, drawn again from BORDER words until one lies inside
- *   lists       trees: weighted draws choose the shell by slots 1 and 2, then the member by slot 0
+ * - Unweighted: the r-th row of the neighbourhood in the order of neighbourhood.h, r uniform from
+ *   candidate slot 0; with `self` the row after the last is the origin.
+ *
+ * - Unweighted and k at least the diameter: the r-th server other than the origin by number; with
+ *   `self` server number r.
+ *
+ * - Weighted: probability proportional to 1/distance^2, by the alias method over the same rows
+ *   (Walker, ACM TOMS 3(3), 1977) on the 64-bit fraction x = slot0 : slot1, whose low half is made
+ *   only where the high half leaves the row open. Row j = floor(x rows) stays j when the rest is
+ *   below threshold[j], else it becomes alias[j]. Vose's construction (IEEE TSE 17(9), 1991) in
+ *   double precision, in this order because words depend on it: share[j] = rows/(hop^2 total),
+ *   `total` summed by row; rows enter one of two stacks by number, small (share below 1) or large;
+ *   then, while both have any, the top s of small leaves it with threshold share[s] and the top l
+ *   of large for alias; share[l] loses 1 - share[s], and moves to the top of small once below 1.
+ *
+ * - Borders: rows of an unbounded box, drawn again until one lies inside: attempt a takes BORDER
+ *   lane a, when weighted lanes 2a : 2a+1.
+ *
+ * - Lists (trees): weighted draws choose the shell, nearest first, each weighing its size/hop^2, by
+ *   the upper 53 bits of the fraction slot1 : slot2, then the member by slot 0.
  */
 #ifndef POTLUCK_NEAR_H
 #define POTLUCK_NEAR_H
@@ -27,8 +40,8 @@ struct near {
     uint64_t *threshold; /* weighted [rows]: row j stays j below threshold[j], in units of 2^-64, */
     uint32_t *alias;     /* else it becomes alias[j] */
     uint32_t *threshold_high; /* the high halves */
-    uint32_t *packed; /* rows <= 2^16: high sixteen bits of the threshold, then the alias */
-    uint32_t *moves;  /* small boxes of two sides: moves along both and the distance, see near.c */
+    uint32_t *packed;         /* rows <= 2^16: high sixteen bits of the threshold, then the alias */
+    uint32_t *moves; /* small boxes of two sides: moves along both and the distance, see near.c */
 };
 
 /* Bytes and ways of a neighbourhood, for examine(). */

@@ -45,6 +45,7 @@ struct run {
     const struct job *job;
     const struct options *options;
     const struct cluster *cluster;
+    const struct farewell *farewell;
     struct runner *runner;
     struct account account;
     double start;
@@ -147,7 +148,7 @@ static bool time_is_up(const struct run *run) {
  * player of this rank is stuck in a long replication. */
 static void end_run(struct run *run, double grace) {
     for (int rank = 1; rank < run->cluster->size; rank++)
-        cluster_send(rank, TAG_STOP, (uint64_t[]){(uint64_t)(grace * 1000)}, 1);
+        cluster_send(rank, TAG_STOP, (uint64_t[]){(uint64_t)(grace * 1000), run->account.early}, 2);
     runner_stop(run->runner);
     const double until = now() + grace;
     while (run->ranks_home < run->cluster->size - 1 || !runner_home(run->runner)) {
@@ -158,6 +159,7 @@ static void end_run(struct run *run, double grace) {
     }
     gather(run);
     run->account.wall = now() - run->start;
+    run->account.early = !schedule_done(run->schedule);
 }
 
 static void conduct_first(void *context) {
@@ -180,11 +182,12 @@ static void conduct_first(void *context) {
         if (!some)
             nanosleep(&(struct timespec){0, 1000000}, NULL);
     }
-    end_run(run, heard == SIGTERM || heard == SIGINT ? 0.4 : 1.0);
+    end_run(run, 0.4);
     const struct outlook outlook = schedule_outlook(run->schedule);
     progress_end(run->progress, &outlook, run->account.wall);
     publish(run, true);
     if (!runner_home(run->runner)) { /* nothing to wait for: all that is finished has been saved */
+        run->farewell->say(run->farewell->context, &run->account);
         cluster_finish();
         _exit(EXIT_EARLY);
     }
@@ -217,6 +220,7 @@ static void conduct_other(void *context) {
                 runner_push(run->runner, &(struct range){words[0], words[1], words[2]});
             if (tag == TAG_STOP) {
                 until = now() + 1e-3 * (double)words[0];
+                run->account.early = words[1];
                 runner_stop(run->runner);
             }
             free(words);
@@ -235,10 +239,15 @@ static void conduct_other(void *context) {
 }
 
 struct account conduct_run(const struct job *job, struct store *store,
-                           const struct options *options, const struct cluster *cluster) {
+                           const struct options *options, const struct cluster *cluster,
+                           const struct farewell *farewell) {
     const unsigned threads = runner_threads(options->threads);
-    struct run run = {
-        .job = job, .options = options, .cluster = cluster, .store = store, .start = now()};
+    struct run run = {.job = job,
+                      .options = options,
+                      .cluster = cluster,
+                      .farewell = farewell,
+                      .store = store,
+                      .start = now()};
     run.account.threads = run.account.players = threads;
     run.runner = runner_new(job, threads);
     if (cluster->rank != 0) {

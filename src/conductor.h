@@ -21,12 +21,19 @@ struct account {
     uint64_t snapshots;
 };
 
+/* What rank 0 has to say and to tidy up when the process ends inside conduct_run(). */
+struct farewell {
+    void (*say)(void *context, const struct account *account);
+    void *context;
+};
+
 /* Installs the handlers of USR1, TERM and INT. */
 void conductor_listen(void);
 /* Plays the job on all ranks; collective. `store` is NULL except on rank 0. With options->output
  * NULL nothing is written. A rank whose players are stuck in a long replication when the run is
  * stopped early ends here. */
 struct account conduct_run(const struct job *job, struct store *store,
-                           const struct options *options, const struct cluster *cluster);
+                           const struct options *options, const struct cluster *cluster,
+                           const struct farewell *farewell);
 
 #endif

@@ -2,8 +2,10 @@
  *
  * Three kinds of failure, three ways to say so.
  *   The user is wrong:  complain() collects sentences with file:line:column; all are printed at
- * once, exit 2. The world is wrong: world_failed() prints one sentence and ends the program with 1
- * on every rank. We are wrong:       CHECK() aborts; it stays on in release builds. */
+ *                       once, exit 2.
+ *   The world is wrong: world_failed() prints one sentence and ends the program with 1 on every
+ *                       rank.
+ *   We are wrong:       CHECK() aborts; it stays on in release builds. */
 #ifndef POTLUCK_FAIL_H
 #define POTLUCK_FAIL_H
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static int held = -1;
@@ -21,7 +22,16 @@ bool lock_take(const char *path, struct reason *why) {
         free(name);
         return false;
     }
-    if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+    struct stat mine, there;
+    const bool locked = flock(fd, LOCK_EX | LOCK_NB) == 0;
+    /* The holder before may have removed the file between our opening and locking it. */
+    if (locked &&
+        (fstat(fd, &mine) != 0 || stat(name, &there) != 0 || mine.st_ino != there.st_ino)) {
+        close(fd);
+        free(name);
+        return lock_take(path, why);
+    }
+    if (!locked) {
         char holder[160] = "";
         const ssize_t got = read(fd, holder, sizeof holder - 1);
         holder[got > 0 ? got : 0] = '\0';

@@ -180,9 +180,10 @@ static void finish_run(struct reading *r) {
         complain(r->complaints, NULL, "--accept-source has a meaning only with --resume");
     if (!o->input)
         return;
-    if (!o->output)
+    /* Single points and replications are printed; they are written only where -o says so. */
+    if (!o->output && o->only_point < 0)
         o->output = default_output(o->input);
-    if (!strcmp(o->output, o->input))
+    if (o->output && !strcmp(o->output, o->input))
         complain(r->complaints, NULL,
                  "the result would replace the job file '%s' (choose another name with -o)",
                  o->input);

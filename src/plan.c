@@ -45,7 +45,8 @@ static uint64_t variable_bytes(const struct job *job, const struct point *p) {
     const struct model *model = job->model;
     uint64_t words = job->keep_rows ? job->replications.max : 0;
     for (unsigned h = 0; h < model->n_histograms; h++)
-        if (job->keep_histogram[h] && p->facts.likely[h] * batches_of(&model->histograms[h]) > words)
+        if (job->keep_histogram[h] &&
+            p->facts.likely[h] * batches_of(&model->histograms[h]) > words)
             words = p->facts.likely[h] * batches_of(&model->histograms[h]);
     return words * sizeof(uint64_t);
 }
@@ -141,7 +142,8 @@ void plan_print(const struct job *job, const struct options *options, unsigned t
            bytes_text(plan.tables, c, sizeof c));
     printf("%s a thread, results %s", bytes_text(plan.thread, a, sizeof a),
            bytes_text(plan.gathered, b, sizeof b));
-    printf(", building the file %s; MPI adds about %s\n", bytes_text(2 * plan.file + plan.variable, c, sizeof c),
+    printf(", building the file %s; MPI adds about %s\n",
+           bytes_text(2 * plan.file + plan.variable, c, sizeof c),
            bytes_text(MPI_BYTES, d, sizeof d));
     printf("memory_bytes: %llu\n", (unsigned long long)plan.total);
     printf("file: about %s\n", bytes_text(plan.file, a, sizeof a));

@@ -25,9 +25,8 @@ enum purpose {
     PURPOSE_ORIGIN = 1,    /* lane 0: the server a job arrives at */
     PURPOSE_CANDIDATE = 2, /* lane = slot of the policy */
     PURPOSE_TIE = 3,       /* bit i % 32 of word i / 32 settles the ties of job i */
-    PURPOSE_RETRY = 4, /* words for rejected ones; lane names the rejected word, see retry_lane() */
-    PURPOSE_STAY =
-        5, /* complete graph: which jobs a policy blind to the origin leaves there by chance */
+    PURPOSE_RETRY = 4,     /* words for rejected ones; lane names the rejected word: retry_lane() */
+    PURPOSE_STAY = 5,      /* complete graph: which jobs a blind policy leaves at their origin */
     PURPOSE_OCCUPANCY = 6, /* method: occupancy */
     PURPOSE_GRAPH = 7,     /* random graphs */
     PURPOSE_BORDER = 8     /* lane = attempt: replaces a neighbour that would lie beyond a border */

@@ -169,6 +169,14 @@ static struct job *read_job(const struct options *o, const struct catalogue *mod
     return job;
 }
 
+/* No result that was not meant to be replaced or continued. */
+static bool absent(const struct options *o, struct complaints *complaints) {
+    if (writes(o) && exists(o->output) && !o->resume && !o->force)
+        complain(complaints, NULL, "%s exists (--resume goes on with it, --force replaces it)",
+                 o->output);
+    return complaints->count == 0;
+}
+
 /* Everything rank 0 settles before the others start. NULL after complaining. */
 static struct job *open_job(const struct options *o, const struct catalogue *models,
                             struct store **store, struct complaints *complaints) {
@@ -176,17 +184,16 @@ static struct job *open_job(const struct options *o, const struct catalogue *mod
     *store = NULL;
     if (writes(o) && !writable(o->output, complaints))
         return NULL;
-    if (writes(o) && exists(o->output) && !o->resume && !o->force) {
-        complain(complaints, NULL, "%s exists (--resume goes on with it, --force replaces it)",
-                 o->output);
+    if (!absent(o, complaints))
         return NULL;
-    }
     struct job *job = read_job(o, models, complaints);
     if (!job)
         return NULL;
     if (inside(o, job, complaints) && plan_fits(job, o->memory, complaints)) {
         if (writes(o) && !lock_take(o->output, &why))
             complain(complaints, NULL, "%s", why.text);
+        else
+            absent(o, complaints); /* another run may have ended meanwhile */
         *store = store_new(job);
         if (complaints->count == 0 && o->resume && writes(o) && exists(o->output))
             resume(o, job, *store, complaints);
@@ -215,11 +222,18 @@ static void print_only(const struct store *s, const struct options *o) {
     }
 }
 
-static int finish(const struct options *o, const struct store *store,
-                  const struct account *account) {
-    log_end(o, store->job, account);
+/* What a run leaves behind besides its results. */
+struct ending {
+    const struct options *options;
+    const struct store *store;
+};
+
+static void say_farewell(void *context, const struct account *account) {
+    const struct ending *e = context;
+    const struct options *o = e->options;
+    log_end(o, e->store->job, account);
     if (o->only_point >= 0 && !account->early)
-        print_only(store, o);
+        print_only(e->store, o);
     if (writes(o))
         fprintf(stderr,
                 account->early
@@ -227,7 +241,6 @@ static int finish(const struct options *o, const struct store *store,
                     : "potluck: results are in %s\n",
                 o->output);
     lock_release();
-    return account->early ? EXIT_EARLY : EXIT_DONE;
 }
 
 /* Rank 0's word on whether to start, to all. */
@@ -264,14 +277,15 @@ int run(int *argc, char ***argv, const struct options *o, const struct catalogue
     CHECK(job);
     if (first)
         log_begin(o, job, &cluster, run_threads(o));
-    const struct account account = conduct_run(job, store, o, &cluster);
-    int code = first ? finish(o, store, &account) : EXIT_DONE;
-    uint64_t word = (uint64_t)code;
-    cluster_share_words(&word, 1);
+    struct ending ending = {o, store};
+    const struct farewell farewell = {say_farewell, &ending};
+    const struct account account = conduct_run(job, store, o, &cluster, &farewell);
+    if (first)
+        say_farewell(&ending, &account);
     store_free(store);
     job_free(job);
     if (!first)
         free(text);
     cluster_finish();
-    return (int)word;
+    return account.early ? EXIT_EARLY : EXIT_DONE;
 }

@@ -2,8 +2,8 @@
  *
  * Who lies within k hops, in the two forms the samplers use.
  *   offsets  lattices and hypercubes: one table for all vertices, sorted by distance, then by
- * coordinates lists    any other space: for each vertex its neighbours sorted by distance, then by
- * number */
+ *            coordinates
+ *   lists    any other space: for each vertex its neighbours sorted by distance, then by number */
 #ifndef POTLUCK_NEIGHBOURHOOD_H
 #define POTLUCK_NEIGHBOURHOOD_H
 

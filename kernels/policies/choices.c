@@ -4,7 +4,7 @@
  * origin, with replacement unless `distinct`. Candidate j comes from slot j; distinct ones are the
  * r-th server not drawn before. The first drawn wins ties, which is fair because the draws are
  * exchangeable. The origin counts for the cost alone. */
-#include "choices.h"
+#include "blind.h"
 
 static const struct parameter parameters[] = {
     {.name = "d",

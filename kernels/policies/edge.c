@@ -2,9 +2,11 @@
  *
  * edge: the two ends of a uniform edge, the job arriving at a fair one of them. Kenthapadi and
  * Panigrahy, "Balanced allocation on graphs", SODA 2006. Where every vertex has the same
- * neighbourhood an end is a uniform vertex and the other end a uniform neighbour of it; elsewhere
- * the edges are numbered and candidate slot 0 picks one, the top bit of slot 1 its direction. On
- * these graphs origins are not uniform. */
+ * neighbourhood (complete, ring, torus, hypercube) an end is a uniform vertex and the other end a
+ * uniform neighbour of it; elsewhere the edges are numbered and candidate slot 0 picks one, the top
+ * bit of slot 1 its direction: the job arrives at the first end when it is 0. Boxes with borders:
+ * side by side, then by the lower end, which comes first. Trees: edge r joins server r + 1, which
+ * comes first, to its parent. On these graphs origins are not uniform. */
 #include "near.h"
 
 static bool examine(const struct value *v, const struct space *space, struct sampler_facts *f,
@@ -13,6 +15,11 @@ static bool examine(const struct value *v, const struct space *space, struct sam
     *at = UINT32_MAX;
     if (space->n == 1)
         return refuse(why, "policy edge needs an edge, and a single server has none");
+    double edges = (double)space->n; /* a tree has fewer */
+    for (unsigned d = 0; d < space->dims; d++)
+        edges += (double)space->n / space->side[d] * (space->side[d] - 1);
+    if (!space->transitive && edges > UINT32_MAX)
+        return refuse(why, "policy edge numbers the edges of a box with borders, at most 2^32");
     if (space->transitive)
         ISA(near_examine)(space, 1, false, f);
     else

@@ -4,7 +4,7 @@
  * "Graphical balanced allocations and the (1+beta)-choice process", Random Struct. Algor. 47(4),
  * 2015. Candidates come from slots 0 and 1; slot 2, continued by slot 3 where it leaves the matter
  * open, is compared with beta. */
-#include "choices.h"
+#include "blind.h"
 
 static const struct parameter parameters[] = {
     {.name = "beta",

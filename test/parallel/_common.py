@@ -4,7 +4,9 @@ import hashlib
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -51,6 +53,7 @@ class Lab:
         self.number = 0
 
     def __enter__(self):
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # told to stop: clean up all the same
         return self
 
     def __exit__(self, *_):
