@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The written rules of the code, as far as a program can see them.
 
-usage: check.py PROGRAM [--formatted]
+usage: check.py PROGRAM
 
-PROGRAM lies in a Meson build folder, whose dependency and flag files are read. With --formatted
-every C file must be as clang-format leaves it; otherwise those that are not are only counted.
+PROGRAM lies in a Meson build folder, whose dependency and flag files are read.
 """
 import argparse
 import json
@@ -190,20 +189,14 @@ def long_functions():
         print(f"note: {where}: a function of {length} lines (rule of thumb: {LONG_FUNCTION})")
 
 
-def formatting(checks, must):
+def formatting(checks):
     tool = shutil.which("clang-format-14") or shutil.which("clang-format")
     if not tool:
         print("note: no clang-format")
         return
-    strange = []
     for path in files(CODE + ["test"], ".c", ".h"):
         done = subprocess.run([tool, "--dry-run", "-Werror", str(path)], capture_output=True, check=False)
-        if done.returncode != 0:
-            strange.append(name_of(path))
-    print(f"note: clang-format would change {len(strange)} files {strange[:6]}")
-    if must:
-        for name in strange:
-            checks.check(False, f"{name} is not as clang-format leaves it")
+        checks.check(done.returncode == 0, f"{name_of(path)} is not as clang-format leaves it")
 
 
 def headers_alone(checks, build, source):
@@ -233,7 +226,6 @@ def headers_alone(checks, build, source):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("program")
-    parser.add_argument("--formatted", action="store_true")
     arguments = parser.parse_args()
     build = pathlib.Path(arguments.program).resolve().parent
     info = json.loads((build / "meson-info" / "meson-info.json").read_text())
@@ -246,7 +238,7 @@ def main():
     engine_knows_no_names(checks)
     text_rules(checks)
     long_functions()
-    formatting(checks, arguments.formatted)
+    formatting(checks)
     headers_alone(checks, build, source)
     print(f"{checks.passed} passed, {checks.failed} failed")
     return int(checks.failed > 0)
