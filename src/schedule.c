@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Nanoseconds: of a range, and of what is left for a player near the end. */
-static const double SHORTEST = 50e6, LONGEST = 1e9, ENDING = 400e6;
+/* Nanoseconds of a range: within these bounds, and at the very end. */
+static const double SHORTEST = 50e6, LONGEST = 1e9, LAST = 3e6;
 
 struct task {
     struct span *todo; /* not handed out yet, below the target */
@@ -175,15 +175,17 @@ void schedule_free(struct schedule *q) {
     free(q);
 }
 
-/* How many replications a range should have: a share of what is left, within bounds. Near the end
- * the bounds give way, so that players finish together. */
+/* How many replications a range should have: a share of what is left for each player, 50 ms at
+ * least. In the last 400 ms shares shrink, so that players finish together. */
 static uint64_t suitable(const struct schedule *q, uint64_t point) {
     const struct task *t = &q->tasks[point];
     const uint64_t grain = q->store->job->points[point].facts.grain;
     const double each = t->each > 1 ? t->each : 1, mine = q->expected / q->wish.players;
-    const double least = mine < ENDING ? SHORTEST / 5 : SHORTEST;
     double share = mine / 4;
-    share = share < least ? least : share > LONGEST ? LONGEST : share;
+    if (mine < 8 * SHORTEST)
+        share = mine / 8 > LAST ? mine / 8 : LAST;
+    else
+        share = share < SHORTEST ? SHORTEST : share > LONGEST ? LONGEST : share;
     /* Before anything is measured a short range finds out what a replication takes. */
     if (t->measured == 0 && share > SHORTEST)
         share = SHORTEST;

@@ -15,7 +15,7 @@ static bool examine(const struct value *v, const struct space *space, struct sam
     *at = UINT32_MAX;
     if (space->n == 1)
         return refuse(why, "policy edge needs an edge, and a single server has none");
-    double edges = (double)space->n; /* a tree has fewer */
+    double edges = 0; /* of a box with borders; a tree has few */
     for (unsigned d = 0; d < space->dims; d++)
         edges += (double)space->n / space->side[d] * (space->side[d] - 1);
     if (!space->transitive && edges > UINT32_MAX)

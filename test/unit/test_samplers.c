@@ -531,6 +531,11 @@ static void test_huge(void **state) {
     for (unsigned s = 0; s < LENGTH(huge); s++)
         for (unsigned p = 0; p < LENGTH(some); p++) {
             struct drawing d;
+            /* More edges than a word can number. */
+            if (!strcmp(huge[s], "grid sides=1290x1290x1290") && !strcmp(some[p], "edge")) {
+                assert_false(ready(&d, level_best(), huge[s], some[p], true));
+                continue;
+            }
             assert_true(ready(&d, level_best(), huge[s], some[p], true));
             for (uint64_t first = 0; first < 4 * BLOCK; first += BLOCK)
                 draw(&d, 1, first, BLOCK);

@@ -129,7 +129,7 @@ static void test_everything_once(void **state) {
 }
 
 /* Ranges are long at first, never much shorter than 50 ms of work while each player has 400 ms of it
- * left, and never much shorter than 10 ms, except the last. */
+ * left, and never much shorter than 3 ms, except the last. */
 static void test_guided(void **state) {
     enum { COUNT = 100000, EACH = 1000000 };
     struct fx_job *x = job_of(1, fixed(COUNT), EACH);
@@ -143,7 +143,7 @@ static void test_guided(void **state) {
         schedule_played(q, &range, range.count * EACH);
         longest = range.count > longest ? range.count : longest;
         short_ones += range.count < 49 && left > 4 * 400;
-        tiny_ones += range.count < 9;
+        tiny_ones += range.count < 3;
         left -= range.count;
         ranges++;
     }
