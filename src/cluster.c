@@ -16,9 +16,15 @@ bool cluster_launched(void) {
     return getenv("OMPI_COMM_WORLD_SIZE") || getenv("PMIX_RANK") || getenv("PMI_RANK");
 }
 
+static void nap(long microseconds) {
+    nanosleep(&(struct timespec){0, microseconds * 1000}, NULL);
+}
+
 static void abort_all(int code) {
-    if (started)
+    if (started) {
+        nap(300000); /* mpirun drops what it has not passed on yet, and a sentence has just been said */
         MPI_Abort(MPI_COMM_WORLD, code);
+    }
     _Exit(code);
 }
 
@@ -73,10 +79,6 @@ void cluster_sum(double *values, int count) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Reduce(rank == 0 ? MPI_IN_PLACE : values, values, count, MPI_DOUBLE, MPI_SUM, 0,
                MPI_COMM_WORLD);
-}
-
-static void nap(long microseconds) {
-    nanosleep(&(struct timespec){0, microseconds * 1000}, NULL);
 }
 
 void cluster_send(int rank, int tag, const uint64_t *words, uint64_t count) {
