@@ -8,6 +8,8 @@
 #include "number.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -294,6 +296,21 @@ static void read_keep(struct reader *r, const struct node *n, struct job *job) {
         job->keep_histogram[h] = !r->model->histograms[h].keep || kept[word++];
 }
 
+/* A stopping rule can only look at statistics that its points have. */
+static void check_criteria(struct reader *r, const struct node *replications, struct job *job) {
+    for (unsigned c = 0; c < job->replications.n_criteria; c++)
+        for (uint64_t i = 0; i < job->n_points; i++) {
+            const unsigned row = job->replications.criteria[c].row;
+            if (!isnan(job->points[i].facts.row[row].divisor))
+                continue;
+            job_say(r, replications ? job_place(r, replications) : r->root,
+                    "'until' looks at %s, which a point of this job does not have (point %" PRIu64
+                    ")",
+                    r->model->rows[row].name, i);
+            break;
+        }
+}
+
 static void read_root(struct reader *r, const struct node *root, uint64_t replications,
                       struct job *job) {
     r->root = job_place(r, root);
@@ -320,6 +337,9 @@ static void read_root(struct reader *r, const struct node *root, uint64_t replic
     read_baseline(r, root);
     read_keep(r, node_get(root, "keep"), job);
     job_make_points(r, job);
+    if (r->complaints->count)
+        return;
+    check_criteria(r, n, job);
     if (r->complaints->count)
         return;
     job_make_labels(r, job);

@@ -66,12 +66,10 @@ void log_begin(const struct options *o, const struct job *job, const struct clus
          *name; name++)
         if (getenv(*name))
             note(o, "%s: %s", *name, getenv(*name));
-    if (o->progress == PROGRESS_NONE)
-        return;
     if (job->seed_drawn)
         fprintf(stderr, "potluck: seed %llu was drawn; it stands in the results\n",
                 (unsigned long long)job->seed);
-    if (threads > runner_cores())
+    if (threads > runner_cores() && o->progress != PROGRESS_NONE)
         fprintf(
             stderr, "potluck: %u threads share %u core%s%s\n", threads, runner_cores(),
             runner_cores() == 1 ? "" : "s",

@@ -28,27 +28,38 @@ static uint64_t gathered_bytes(const struct job *job, const struct point *p) {
     return words * sizeof(uint64_t);
 }
 
-/* And in the file: batched histograms also as their sum, fractions and errors, sums over servers also as means. */
-static uint64_t file_bytes(const struct job *job, const struct point *p) {
-    const struct model *model = job->model;
-    uint64_t words = 120; /* columns and sums */
-    for (unsigned h = 0; h < model->n_histograms; h++)
-        if (job->keep_histogram[h])
-            words += p->facts.likely[h] * (model->histograms[h].batched               ? 3
-                                           : model->histograms[h].axis == AXIS_SERVER ? 1
-                                                                                      : 0);
-    return gathered_bytes(job, p) + words * sizeof(uint64_t);
+/* In the file all points share an axis, as long as the longest needs it. */
+static void axis_lengths(const struct job *job, uint64_t length[]) {
+    for (unsigned h = 0; h < job->model->n_histograms; h++)
+        length[h] = 0;
+    for (uint64_t i = 0; i < job->n_points; i++)
+        for (unsigned h = 0; h < job->model->n_histograms; h++)
+            for (unsigned g = 0; g < job->model->n_histograms; g++)
+                if (job->model->histograms[g].axis == job->model->histograms[h].axis &&
+                    job->keep_histogram[g] && job->points[i].facts.likely[g] > length[h])
+                    length[h] = job->points[i].facts.likely[g];
 }
 
-/* The largest of a point's variables, which pass through memory one by one on their way into the file. */
-static uint64_t variable_bytes(const struct job *job, const struct point *p) {
+/* Bytes of the file, and of its largest variable, which passes through memory on its way: rows;
+ * histograms, batched ones also as their sum, fractions and errors, sums over servers also as
+ * means; columns. */
+static void file_bytes(const struct job *job, struct plan *plan) {
     const struct model *model = job->model;
-    uint64_t words = job->keep_rows ? job->replications.max : 0;
-    for (unsigned h = 0; h < model->n_histograms; h++)
-        if (job->keep_histogram[h] &&
-            p->facts.likely[h] * batches_of(&model->histograms[h]) > words)
-            words = p->facts.likely[h] * batches_of(&model->histograms[h]);
-    return words * sizeof(uint64_t);
+    const uint64_t points = job->n_points, rows = job->keep_rows ? job->replications.max : 0;
+    uint64_t length[HISTOGRAMS_MAX], words = 8192 + 60 * points + rows, largest = points * rows;
+    axis_lengths(job, length);
+    words += points * rows * model->n_rows + points * model->n_rows * 8;
+    for (unsigned h = 0; h < model->n_histograms; h++) {
+        if (!job->keep_histogram[h])
+            continue;
+        const struct histogram *histogram = &model->histograms[h];
+        const uint64_t whole = points * length[h] * batches_of(histogram);
+        const unsigned more = histogram->batched ? 3 : histogram->axis == AXIS_SERVER;
+        words += whole + more * points * length[h];
+        largest = whole > largest ? whole : largest;
+    }
+    plan->file = words * sizeof(uint64_t);
+    plan->variable = largest * sizeof(uint64_t);
 }
 
 /* The outcome of a range while it is played. */
@@ -68,18 +79,22 @@ static void raise(uint64_t *to, uint64_t x) {
 
 struct plan plan_job(const struct job *job, unsigned threads, bool mpi) {
     struct plan plan = {.program = PROGRAM_BYTES + (mpi ? MPI_BYTES : 0)};
+    uint64_t second = 0;
     for (uint64_t i = 0; i < job->n_points; i++) {
         const struct point *p = &job->points[i];
+        if (p->facts.bytes_shared > plan.tables)
+            second = plan.tables;
+        else
+            raise(&second, p->facts.bytes_shared);
         raise(&plan.tables, p->facts.bytes_shared);
         raise(&plan.making, p->facts.bytes_making);
         raise(&plan.thread, p->facts.bytes_thread + parcel_bytes(job, p));
         plan.gathered += gathered_bytes(job, p);
-        plan.file += file_bytes(job, p);
-        plan.variable += variable_bytes(job, p);
         plan.nanoseconds += p->facts.nanoseconds * (double)job->replications.max;
     }
-    if (job->keep_rows)
-        plan.file += job->replications.max * sizeof(uint64_t);
+    file_bytes(job, &plan);
+    if (threads > 1) /* where one point ends and the next begins, both have their tables */
+        plan.tables += second;
     /* Tables are made before threads need room, and the file is written when they have gone home: it is built in memory
      * and copied once on its way out. */
     uint64_t most = plan.making;

@@ -86,23 +86,31 @@ static void first_difference(const char *mine, const char *theirs, struct reason
            (int)strcspn(theirs, "\n"), theirs);
 }
 
-/* Points that hold more than the new stopping rule would have let them have are played anew. */
-static void drop_excess(struct store *store, bool same_rule) {
+/* Nothing that was played is thrown away for a smaller number of replications. Where a changed
+ * stopping rule might have stopped a point before what is there, the point is played anew. */
+static bool accept_saved(struct store *store, bool same_rule, struct complaints *complaints) {
     const struct replications *r = &store->job->replications;
     const uint64_t most = r->n_criteria == 0 ? r->max : same_rule ? UINT64_MAX : r->min;
-    uint64_t dropped = 0;
+    uint64_t anew = 0;
     for (uint64_t i = 0; i < store->job->n_points; i++) {
         struct point_store *p = &store->points[i];
-        if (p->n_spans && p->spans[p->n_spans - 1].end > most) {
-            store_clear(store->job, p);
-            dropped++;
+        const uint64_t end = p->n_spans ? p->spans[p->n_spans - 1].end : 0;
+        if (end <= most)
+            continue;
+        if (r->n_criteria == 0) {
+            complain(complaints, NULL,
+                     "--resume: point %llu has %llu replications already, the job asks for %llu "
+                     "(--force plays it anew)",
+                     (unsigned long long)i, (unsigned long long)end, (unsigned long long)r->max);
+            return false;
         }
+        store_clear(store->job, p);
+        anew++;
     }
-    if (dropped)
-        fprintf(stderr,
-                "potluck: %llu points are played anew: they had more replications than the job now "
-                "asks for\n",
-                (unsigned long long)dropped);
+    if (anew)
+        fprintf(stderr, "potluck: %llu points are played anew: the stopping rule has changed\n",
+                (unsigned long long)anew);
+    return true;
 }
 
 /* Fills the store from the file of an earlier run of the same job. */
@@ -128,7 +136,7 @@ static bool resume(const struct options *o, struct job *job, struct store *store
     } else if (!results_load(saved, store, &why)) {
         complain(complaints, NULL, "--resume: %s: %s", o->output, why.text);
     } else {
-        drop_excess(store, strcmp(resolved, job->resolved) == 0);
+        accept_saved(store, strcmp(resolved, job->resolved) == 0, complaints);
     }
     results_close(saved);
     return complaints->count == 0;

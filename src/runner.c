@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
-enum { TABLES_KEPT = 64, HUGE_PAGE = 1 << 21 };
+enum { TABLES_SPARE = 8, HUGE_PAGE = 1 << 21 };
 
 /* Tables of a point, shared by the threads of a rank. */
 struct table_of {
@@ -31,9 +31,9 @@ struct runner {
     struct parcel **parcels;
     unsigned n_parcels, parcels_room;
     omp_lock_t tables_lock;
-    struct table_of tables[TABLES_KEPT];
-    unsigned n_tables;
-    uint64_t clock; /* of table uses */
+    struct table_of *tables;
+    unsigned n_tables; /* more than players */
+    uint64_t clock;    /* of table uses */
     atomic_bool stop;
     atomic_uint home;
 };
@@ -51,6 +51,8 @@ struct runner *runner_new(const struct job *job, unsigned threads) {
     struct runner *r = allocate(1, sizeof *r);
     r->job = job;
     r->threads = threads;
+    r->n_tables = threads + TABLES_SPARE;
+    r->tables = allocate(r->n_tables, sizeof *r->tables);
     omp_init_lock(&r->lock);
     omp_init_lock(&r->tables_lock);
     return r;
@@ -58,7 +60,9 @@ struct runner *runner_new(const struct job *job, unsigned threads) {
 
 void runner_free(struct runner *r) {
     for (unsigned i = 0; i < r->n_tables; i++)
-        r->job->model->release(r->tables[i].prepared);
+        if (r->tables[i].prepared)
+            r->job->model->release(r->tables[i].prepared);
+    free(r->tables);
     for (unsigned i = 0; i < r->n_parcels; i++)
         parcel_free(r->parcels[i]);
     omp_destroy_lock(&r->lock);
@@ -120,20 +124,26 @@ bool runner_home(struct runner *r) {
     return atomic_load(&r->home) == r->threads;
 }
 
-/* A free slot for tables: a new one, or the one unused for longest. */
+/* A free slot for tables: there are more slots than players. Large tables that nobody uses make
+ * room first. */
 static struct table_of *free_slot(struct runner *r) {
-    struct table_of *oldest = NULL;
-    if (r->n_tables < TABLES_KEPT && r->n_tables < 2 * r->threads + 2)
-        return &r->tables[r->n_tables++];
-    for (unsigned i = 0; i < r->n_tables; i++)
-        if (r->tables[i].users == 0 && (!oldest || r->tables[i].last_use < oldest->last_use))
-            oldest = &r->tables[i];
-    if (!oldest) {
-        CHECK(r->n_tables < TABLES_KEPT);
-        return &r->tables[r->n_tables++];
+    enum { LARGE = 1 << 20 };
+    struct table_of *best = NULL;
+    for (unsigned i = 0; i < r->n_tables; i++) {
+        struct table_of *t = &r->tables[i];
+        if (t->users > 0)
+            continue;
+        if (t->prepared && r->job->points[t->point].facts.bytes_shared > LARGE) {
+            r->job->model->release(t->prepared);
+            *t = (struct table_of){0};
+        }
+        if (!best || t->last_use < best->last_use) /* an empty slot has never been used */
+            best = t;
     }
-    r->job->model->release(oldest->prepared);
-    return oldest;
+    CHECK(best);
+    if (best->prepared)
+        r->job->model->release(best->prepared);
+    return best;
 }
 
 /* Tables of a point, made by the first player that needs them while others wait. */
@@ -141,7 +151,7 @@ static struct table_of *tables_acquire(struct runner *r, uint64_t point) {
     struct table_of *t = NULL;
     omp_set_lock(&r->tables_lock);
     for (unsigned i = 0; i < r->n_tables; i++)
-        if (r->tables[i].point == point)
+        if (r->tables[i].prepared && r->tables[i].point == point)
             t = &r->tables[i];
     if (!t) {
         t = free_slot(r);

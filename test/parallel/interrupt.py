@@ -228,13 +228,21 @@ def topping_up(checks, lab):
     once, out = lab.fresh(), lab.fresh()
     lab.run(job, once)
     expected = digest(once)
-    for first, layout in ((100, None), (299, (2, 1)), (300, None), (301, None), (1000, (2, 1))):
+    for first, layout in ((100, None), (299, (2, 1)), (300, None)):
         out = lab.fresh()
         lab.run(job, out, "-r", first)
         before = digest(out)
         resumes(checks, lab, job, out, layout, expected, f"-r {first}, then 300")
         if first == 300:
             checks.same(before, expected, "-r 300 is the same job as replications: 300")
+    for first in (301, 1000):
+        out = lab.fresh()
+        lab.run(job, out, "-r", first)
+        before = digest(out)
+        code, _, err = lab.run(job, out, "--resume")
+        checks.same(code, 2, f"-r {first}, then 300: exit code")
+        checks.check(f"has {first} replications already" in err, f"-r {first}, then 300: {err.strip()}")
+        checks.same(digest(out), before, f"-r {first}, then 300: the file")
     strict = PRECISE
     loose = PRECISE.replace("0.0002", "0.001").replace("0.05%", "1%")
     other = PRECISE.replace("min: 30, max: 8000", "min: 50, max: 4000")
@@ -248,12 +256,12 @@ def topping_up(checks, lab):
         code, _, err = lab.run(lab.job(strict, "rule"), out, "--resume", layout=(2, 1))
         checks.same(code, 0, f"{what}, then a strict rule: exit code ({err.strip()})")
         checks.check(digest(out) == digest(expected_datasets), f"{what}, then a strict rule: other bytes than the strict rule at once")
-    resumed = lab.fresh()
-    lab.run(lab.job(strict, "rule"), resumed)
-    lab.run(lab.job(fixed, "rule"), resumed, "--resume")
-    once = lab.fresh()
-    lab.run(lab.job(fixed, "rule"), once)
-    checks.check(digest(resumed) == digest(once), "a rule, then a fixed number: other bytes than the number at once")
+    out = lab.fresh()
+    lab.run(lab.job(strict, "rule"), out)
+    before = digest(out)
+    code, _, err = lab.run(lab.job(fixed, "rule"), out, "--resume")
+    checks.same(code, 2, f"a rule, then a smaller number: exit code ({err.strip()})")
+    checks.same(digest(out), before, "a rule, then a smaller number: the file")
 
 
 def marks(path):
