@@ -76,7 +76,7 @@ static void state_rows(uint64_t n, uint64_t m, bool occupancy, struct facts *f) 
     f->row[ROW_MAX_LOAD] = f->row[ROW_MIN_LOAD] = (struct affine){0, 1};
     f->row[ROW_EMPTY] = (struct affine){0, servers};
     f->row[ROW_MOVED] = (struct affine){0, occupancy ? (double)NAN : balls};
-    f->row[ROW_GAP] = (struct affine){-(balls / servers), 1};
+    f->row[ROW_GAP] = (struct affine){0, servers}; /* the tally is n max - m */
     f->row[ROW_VARIANCE] =
         (struct affine){-(spare * spare), servers}; /* deviations are taken from floor(m/n) */
     f->row[ROW_COST] = f->row[ROW_MOVED];
@@ -87,6 +87,15 @@ static void state_rows(uint64_t n, uint64_t m, bool occupancy, struct facts *f) 
 static unsigned first_width(uint64_t n, uint64_t m) {
     const double mean = (double)m / (double)n, high = mean + 10 * sqrt(mean) + 24;
     return high < 128 ? 1 : high < 32768 ? 2 : high < 2147483648.0 ? 4 : 8;
+}
+
+/* Loads that will occur, from 0: the largest of many Poisson variables when balls have no choice,
+ * little more than the mean load when they have. */
+static uint64_t likely_loads(uint64_t n, uint64_t m, bool no_choice) {
+    const double mean = (double)m / (double)n;
+    if (no_choice)
+        return (uint64_t)(mean + sqrt(2 * mean * log(100 * (double)n))) + 3;
+    return (uint64_t)(mean + sqrt(mean) / 4) + 6;
 }
 
 static bool examine_occupancy(const struct policy *policy, const struct space *space,
@@ -156,10 +165,10 @@ static bool examine(const struct value *v, struct facts *f, struct reason *why, 
     f->bins[COUNT_LOAD] = f->bins[COUNT_MAX_LOAD] = bin_of(m) + 1;
     f->bins[COUNT_HOP] = bin_of(space.diameter) + 1;
     f->bins[SUM_SERVER] = occupancy ? 1 : space.n;
-    const double mean = (double)m / (double)space.n;
     memcpy(f->likely, f->bins, sizeof f->likely);
-    if (mean + 4 * sqrt(mean) + 4 < (double)f->bins[COUNT_LOAD])
-        f->likely[COUNT_LOAD] = f->likely[COUNT_MAX_LOAD] = (uint64_t)(mean + 4 * sqrt(mean)) + 4;
+    const uint64_t likely = likely_loads(space.n, m, s.draws == 0 && !occupancy);
+    if (likely < f->bins[COUNT_LOAD])
+        f->likely[COUNT_LOAD] = f->likely[COUNT_MAX_LOAD] = likely;
     return true;
 }
 
@@ -255,7 +264,10 @@ void ISA(balls_record)(const struct balls *p, const struct census *c, uint64_t i
     CHECK(servers == p->n && balls == p->m && spread < (uint128)1 << 63);
     add(out, COUNT_MAX_LOAD, 0, bin_of(high), 1);
     int64_t *tally = out->tally + index * BALLS_ROWS;
-    tally[ROW_MAX_LOAD] = tally[ROW_GAP] = (int64_t)high;
+    tally[ROW_MAX_LOAD] = (int64_t)high;
+    const uint128 gap = (uint128)(high - floor_load) * p->n - p->m % p->n;
+    CHECK(gap < (uint128)1 << 63);
+    tally[ROW_GAP] = (int64_t)gap;
     tally[ROW_MIN_LOAD] = (int64_t)low;
     tally[ROW_EMPTY] = low == 0 ? (int64_t)c->level[0] : 0;
     tally[ROW_VARIANCE] = (int64_t)spread;

@@ -31,6 +31,8 @@ void ISA(near_examine)(const struct space *space, uint64_t reach, bool weighted,
         [NEAR_RING] = "ring formula",       [NEAR_LATTICE] = "one table of offsets",
         [NEAR_CUBE] = "one table of masks", [NEAR_LISTS] = "lists sorted by distance"};
     const enum near_form form = near_form_of(space, reach, weighted);
+    if (reach > space->diameter)
+        reach = space->diameter;
     const bool table = form == NEAR_LATTICE || form == NEAR_CUBE;
     uint64_t bytes = 0;
     if (table)

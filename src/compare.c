@@ -81,10 +81,10 @@ static struct reduction compare_costs(const struct store *s, uint64_t point) {
     const double y = store_mean(s, point, row), x = store_mean(s, base, row);
     if (isnan(y) || isnan(x))
         return none;
-    if (base == point)
-        return (struct reduction){0.0, 0.0};
     if (!(x > 0.0))
         return none;
+    if (base == point)
+        return (struct reduction){0.0, s->points[point].complete > 1 ? 0.0 : (double)NAN};
     struct reduction out = {1.0 - y / x, (double)NAN};
     if (at->stream != s->job->points[base].stream) {
         const double of_y = store_se(s, point, row) / x;

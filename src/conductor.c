@@ -67,7 +67,10 @@ static void publish(struct run *run, bool last) {
         return;
     void *image = results_image(run->store, &size);
     if (!results_write(run->options->output, image, size, &why))
-        world_failed("%s; the results saved before are intact", why.text);
+        world_failed("%s%s", why.text,
+                     access(run->options->output, F_OK) == 0
+                         ? "; the results saved before are intact"
+                         : "; nothing has been saved");
     free(image);
     run->unsaved = false;
     run->account.snapshots++;
@@ -185,6 +188,8 @@ static void conduct_first(void *context) {
     end_run(run, 0.4);
     const struct outlook outlook = schedule_outlook(run->schedule);
     progress_end(run->progress, &outlook, run->account.wall);
+    if (runner_home(run->runner))
+        runner_clear(run->runner);
     publish(run, true);
     if (!runner_home(run->runner)) { /* nothing to wait for: all that is finished has been saved */
         run->farewell->say(run->farewell->context, &run->account);

@@ -15,7 +15,9 @@ static int held = -1;
 static char *held_path;
 
 bool lock_take(const char *path, struct reason *why) {
-    char *name = format_text("%s.lock", path), host[128] = "?";
+    char *target = realpath(path, NULL); /* every name of a file has the same lock */
+    char *name = format_text("%s.lock", target ? target : path), host[128] = "?";
+    free(target);
     const int fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (fd < 0) {
         refuse(why, "cannot make %s: %s", name, strerror(errno));

@@ -6,10 +6,12 @@
 #include "runner.h"
 #include "version.h"
 
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -25,10 +27,16 @@ static void note(const struct options *o, const char *format, ...) {
     if (!o->output)
         return;
     char *path = format_text("%s.log", o->output);
-    FILE *f = fopen(path, "a");
+    struct stat info;
+    const int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK | O_CLOEXEC, 0666);
+    const bool regular = fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
+    FILE *f = regular ? fdopen(fd, "a") : NULL;
     free(path);
-    if (!f)
+    if (!f) {
+        if (fd >= 0)
+            close(fd);
         return;
+    }
     const time_t now = time(NULL);
     struct tm utc;
     strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
@@ -100,5 +108,5 @@ void log_end(const struct options *o, const struct job *job, const struct accoun
          a->players, 100 * busy, (unsigned long long)a->snapshots);
     note(o, "memory of the first rank: %llu bytes at most, %llu planned",
          (unsigned long long)peak_memory(),
-         (unsigned long long)plan_job(job, a->threads, cluster_launched()).total);
+         (unsigned long long)plan_job(job, a->threads, cluster_launched(), o->checkpoint).total);
 }

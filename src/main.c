@@ -65,7 +65,6 @@ int main(int argc, char **argv) {
     struct complaints complaints = {0};
     int code = EXIT_DONE;
     fesetenv(FE_DFL_ENV); /* no flushing of small numbers, whatever the libraries were built with */
-    run_prepare();
     const struct catalogue *models = choose_models(&complaints);
     if (!options_read(argc, argv, &options, &complaints) || complaints.count) {
         code = run_is_first() ? give_up(&complaints) : EXIT_USER;

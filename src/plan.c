@@ -40,13 +40,12 @@ static void axis_lengths(const struct job *job, uint64_t length[]) {
                     length[h] = job->points[i].facts.likely[g];
 }
 
-/* Bytes of the file, and of its largest variable, which passes through memory on its way: rows;
- * histograms, batched ones also as their sum, fractions and errors, sums over servers also as
+/* Bytes of the file: rows; histograms, batched ones also as their sum, fractions and errors, sums over servers also as
  * means; columns. */
 static void file_bytes(const struct job *job, struct plan *plan) {
     const struct model *model = job->model;
     const uint64_t points = job->n_points, rows = job->keep_rows ? job->replications.max : 0;
-    uint64_t length[HISTOGRAMS_MAX], words = 8192 + 60 * points + rows, largest = points * rows;
+    uint64_t length[HISTOGRAMS_MAX], words = 8192 + 60 * points + rows;
     axis_lengths(job, length);
     words += points * rows * model->n_rows + points * model->n_rows * 8;
     for (unsigned h = 0; h < model->n_histograms; h++) {
@@ -55,17 +54,17 @@ static void file_bytes(const struct job *job, struct plan *plan) {
         const struct histogram *histogram = &model->histograms[h];
         const uint64_t whole = points * length[h] * batches_of(histogram);
         const unsigned more = histogram->batched ? 3 : histogram->axis == AXIS_SERVER;
-        words += whole + more * points * length[h];
-        largest = whole > largest ? whole : largest;
+        words += whole + more * points * length[h] + (histogram->axis == AXIS_SERVER) * length[h];
     }
     plan->file = words * sizeof(uint64_t);
-    plan->variable = largest * sizeof(uint64_t);
 }
 
-/* The outcome of a range while it is played. */
-static uint64_t parcel_bytes(const struct job *job, const struct point *p) {
+/* The outcome of a range while it is played; `share`: nanoseconds of the longest range. */
+static uint64_t parcel_bytes(const struct job *job, const struct point *p, double share) {
     const struct model *model = job->model;
-    const uint64_t most = job->replications.max < RANGE_MOST ? job->replications.max : RANGE_MOST;
+    const double fits = share / p->facts.nanoseconds + 1;
+    uint64_t most = job->replications.max < RANGE_MOST ? job->replications.max : RANGE_MOST;
+    most = fits < (double)most ? (uint64_t)fits : most;
     uint64_t words = most * model->n_rows;
     for (unsigned h = 0; h < model->n_histograms; h++)
         if (job->keep_histogram[h])
@@ -77,7 +76,7 @@ static void raise(uint64_t *to, uint64_t x) {
     *to = x > *to ? x : *to;
 }
 
-struct plan plan_job(const struct job *job, unsigned threads, bool mpi) {
+struct plan plan_job(const struct job *job, unsigned threads, bool mpi, double checkpoint) {
     struct plan plan = {.program = PROGRAM_BYTES + (mpi ? MPI_BYTES : 0)};
     uint64_t second = 0;
     for (uint64_t i = 0; i < job->n_points; i++) {
@@ -88,19 +87,25 @@ struct plan plan_job(const struct job *job, unsigned threads, bool mpi) {
             raise(&second, p->facts.bytes_shared);
         raise(&plan.tables, p->facts.bytes_shared);
         raise(&plan.making, p->facts.bytes_making);
-        raise(&plan.thread, p->facts.bytes_thread + parcel_bytes(job, p));
         plan.gathered += gathered_bytes(job, p);
         plan.nanoseconds += p->facts.nanoseconds * (double)job->replications.max;
     }
+    const double seconds = plan.nanoseconds / 1e9 / threads;
+    const double share = seconds < 0.2 ? 50e6 : seconds > 4 ? 1e9 : seconds / 4 * 1e9;
+    for (uint64_t i = 0; i < job->n_points; i++)
+        raise(&plan.thread,
+              job->points[i].facts.bytes_thread + parcel_bytes(job, &job->points[i], share));
     file_bytes(job, &plan);
-    if (threads > 1) /* where one point ends and the next begins, both have their tables */
-        plan.tables += second;
-    /* Tables are made before threads need room, and the file is written when they have gone home: it is built in memory
-     * and copied once on its way out. */
-    uint64_t most = plan.making;
-    raise(&most, threads * plan.thread);
-    raise(&most, 2 * plan.file + plan.variable + WRITER_BYTES);
-    plan.total = plan.program + plan.tables + plan.gathered + most;
+    /* Where one point ends and the next begins, both have their tables. */
+    const uint64_t tables = plan.tables + (threads > 1 ? second : 0);
+    const uint64_t playing = tables + threads * plan.thread;
+    const uint64_t writing = 2 * plan.file + WRITER_BYTES; /* built in memory, copied on its way */
+    uint64_t most = plan.tables + plan.making;
+    raise(&most, playing);
+    raise(&most, writing);
+    if (seconds > checkpoint) /* snapshots are written while others play */
+        raise(&most, playing + writing);
+    plan.total = plan.program + plan.gathered + most;
     return plan;
 }
 
@@ -130,9 +135,8 @@ bool plan_fits(const struct job *job, uint64_t memory, struct complaints *compla
 }
 
 void plan_print(const struct job *job, const struct options *options, unsigned threads) {
-    const struct plan plan = plan_job(job, threads, false);
+    const struct plan plan = plan_job(job, threads, false, options->checkpoint);
     char a[32], b[32], c[32], d[32];
-    (void)options;
     printf("%s%s%s: model %s, %llu points, ", job->title, job->title[0] ? " " : "", job->path,
            job->model->kind.name, (unsigned long long)job->n_points);
     if (job->replications.n_criteria)
@@ -158,7 +162,7 @@ void plan_print(const struct job *job, const struct options *options, unsigned t
     printf("%s a thread, results %s", bytes_text(plan.thread, a, sizeof a),
            bytes_text(plan.gathered, b, sizeof b));
     printf(", building the file %s; MPI adds about %s\n",
-           bytes_text(2 * plan.file + plan.variable, c, sizeof c),
+           bytes_text(2 * plan.file + WRITER_BYTES, c, sizeof c),
            bytes_text(MPI_BYTES, d, sizeof d));
     printf("memory_bytes: %llu\n", (unsigned long long)plan.total);
     printf("file: about %s\n", bytes_text(plan.file, a, sizeof a));

@@ -15,13 +15,12 @@ struct plan {
     uint64_t thread;   /* workspace of one thread */
     uint64_t gathered; /* results in memory, on rank 0 */
     uint64_t file;     /* of the result file */
-    uint64_t variable; /* one of its variables, while it is written */
     uint64_t total;
     double nanoseconds; /* of play, all points together */
 };
 
-/* `mpi`: adds what MPI takes. */
-struct plan plan_job(const struct job *job, unsigned threads, bool mpi);
+/* `mpi`: adds what MPI takes. Snapshots come every `checkpoint` seconds. */
+struct plan plan_job(const struct job *job, unsigned threads, bool mpi, double checkpoint);
 /* Complains about points whose tables do not fit in `memory`. */
 bool plan_fits(const struct job *job, uint64_t memory, struct complaints *complaints);
 /* `potluck plan`: points, work, memory, samplers, time. */

@@ -20,7 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-void run_prepare(void) {
+static void prepare(void) {
     /* Large blocks go back to the system when they are freed: what a plan states is kept. */
     mallopt(M_MMAP_THRESHOLD, 1 << 18);
     conductor_listen();
@@ -54,7 +54,9 @@ static bool writable(const char *path, struct complaints *complaints) {
         slash[slash == folder] = '\0';
     const char *name = slash ? folder : ".";
     struct stat s;
-    if (stat(path, &s) == 0 && !S_ISREG(s.st_mode))
+    if (lstat(path, &s) == 0 && S_ISLNK(s.st_mode) && access(path, F_OK) != 0)
+        complain(complaints, NULL, "%s is a link that leads nowhere", path);
+    else if (stat(path, &s) == 0 && !S_ISREG(s.st_mode))
         complain(complaints, NULL, "%s is not a file that could be replaced", path);
     else if (access(name, W_OK) != 0)
         complain(complaints, NULL, "cannot write to folder %s: %s", name, strerror(errno));
@@ -264,6 +266,7 @@ int run(int *argc, char ***argv, const struct options *o, const struct catalogue
     struct reason why;
     struct store *store = NULL;
     struct job *job = NULL;
+    prepare();
     if (!cluster_start(argc, argv, &cluster, &why)) {
         fprintf(stderr, "potluck: %s\n", why.text);
         return EXIT_USER;

@@ -7,8 +7,6 @@
 #include "job.h"
 #include "options.h"
 
-/* Signals and limits, before anything else. */
-void run_prepare(void);
 /* Whether this process is the one that speaks: the first rank of a launcher, or alone. */
 bool run_is_first(void);
 /* Threads a rank will use. */

@@ -58,10 +58,15 @@ struct runner *runner_new(const struct job *job, unsigned threads) {
     return r;
 }
 
-void runner_free(struct runner *r) {
+void runner_clear(struct runner *r) {
     for (unsigned i = 0; i < r->n_tables; i++)
         if (r->tables[i].prepared)
             r->job->model->release(r->tables[i].prepared);
+    memset(r->tables, 0, r->n_tables * sizeof *r->tables);
+}
+
+void runner_free(struct runner *r) {
+    runner_clear(r);
     free(r->tables);
     for (unsigned i = 0; i < r->n_parcels; i++)
         parcel_free(r->parcels[i]);

@@ -28,6 +28,8 @@ struct parcel *runner_take(struct runner *r);
 /* Players abandon the range they are in after the present slice and go home; what they have played
  * is left as parcels. */
 void runner_stop(struct runner *r);
+/* Frees the tables; all players have gone home. */
+void runner_clear(struct runner *r);
 /* All players have gone home. */
 bool runner_home(struct runner *r);
 

@@ -62,7 +62,8 @@ static bool sync_folder(const char *path) {
 }
 
 static bool write_file(const char *path, const void *data, size_t size) {
-    const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
+    unlink(path); /* whatever a killed run, or somebody else, left under this name */
+    const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd < 0)
         return false;
     const bool good = write_all(fd, data, size) && fsync(fd) == 0;

@@ -184,12 +184,13 @@ static uint64_t below(const struct space *s, uint64_t x, uint64_t depth) {
     return sum;
 }
 
-/* Sum over u of the number of servers at distance 1..reach, counted by formula; stops beyond
- * `enough`. */
-static uint64_t lists_members(const struct space *s, uint64_t reach, uint64_t enough) {
+/* Sum over every step-th server of the number of servers at distance 1..reach, counted by formula;
+ * stops beyond `enough`. */
+static uint64_t lists_members(const struct space *s, uint64_t reach, uint64_t step,
+                              uint64_t enough) {
     CHECK(s->form == FORM_TREE && s->children >= 2);
     uint64_t sum = 0;
-    for (uint64_t u = 0; u < s->n && sum <= enough; u++) {
+    for (uint64_t u = 0; u < s->n && sum <= enough; u += step) {
         sum += below(s, u, reach) - 1;
         /* Above: everything under the i-th ancestor that is not under the one before it. */
         for (uint64_t i = 1, child = u; i <= reach && child > 0; i++) {
@@ -204,8 +205,8 @@ static uint64_t lists_members(const struct space *s, uint64_t reach, uint64_t en
 uint64_t lists_bytes(const struct space *s, uint64_t reach) {
     if (reach > s->diameter)
         reach = s->diameter;
-    const uint64_t enough = (uint64_t)1 << 40;
-    return lists_members(s, reach, enough) * sizeof(uint32_t) +
+    const uint64_t enough = (uint64_t)1 << 40, step = (s->n >> 22) + 1; /* a sample of large ones */
+    return lists_members(s, reach, step, enough) * step * sizeof(uint32_t) +
            (s->n * reach + 1) * sizeof(uint64_t);
 }
 
@@ -219,7 +220,7 @@ void lists_build(const struct space *s, uint64_t reach, struct lists *l) {
         reach = s->diameter;
     *l = (struct lists){.reach = (uint32_t)reach};
     l->first = allocate(s->n * reach + 1, sizeof *l->first);
-    l->member = allocate(lists_members(s, reach, UINT64_MAX) + 1, sizeof *l->member);
+    l->member = allocate(lists_members(s, reach, 1, UINT64_MAX) + 1, sizeof *l->member);
     struct search b;
     search_init(&b, s);
     uint64_t *end = allocate(reach, sizeof *end), at = 0;
@@ -235,7 +236,7 @@ void lists_build(const struct space *s, uint64_t reach, struct lists *l) {
         }
     }
     l->first[s->n * reach] = at;
-    CHECK(at == lists_members(s, reach, UINT64_MAX));
+    CHECK(at == lists_members(s, reach, 1, UINT64_MAX));
     free(end);
     search_free(&b);
 }

@@ -597,7 +597,7 @@ static void report(uint64_t replication, uint64_t balls, const uint64_t *load, u
     const double servers = n, m = (double)balls, spare = (double)(balls % n) / servers;
     printf("row %" PRIu64 " %.17g %.17g %.17g %.17g %.17g %.17g %.17g %016" PRIx64 "\n",
            replication, (double)high, (double)low, (double)empty / servers, (double)moved / m,
-           -(m / servers) + (double)high, -(spare * spare) + (double)spread / servers,
+           (double)(high * n - balls) / servers, -(spare * spare) + (double)spread / servers,
            (double)cost / m, hash);
 }
 
