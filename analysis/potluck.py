@@ -366,8 +366,15 @@ def _baseline_of(ds: xr.Dataset, table: pd.DataFrame) -> pd.Series:
 
 def _styles_of(table: pd.DataFrame) -> dict[str, tuple[str, str]]:
     """Colour and marker of each curve; the same in every panel."""
-    names = dict.fromkeys(_curve_name(p) for _, p in table.iterrows() if p["tv"] != 0 and _moves(p))
+    names = dict.fromkeys(
+        _curve_name(p) for _, p in table.iterrows() if _moves(p) and not _is_baseline(p)
+    )
     return {name: _STYLES[i % len(_STYLES)] for i, name in enumerate(names)}
+
+
+def _is_baseline(point: pd.Series) -> bool:
+    """Whether nothing at all tells the point from its baseline."""
+    return point["tv"] == 0 and point["cost_reduction"] == 0
 
 
 def _moves(point: pd.Series) -> bool:
@@ -401,7 +408,10 @@ def _draw_panel(
     curves: dict[str, list[pd.Series]] = {}
     still = []
     for _, point in part.iterrows():
-        if _moves(point) and point["tv"] > 0:
+        if _moves(point) and not _is_baseline(point) and np.isfinite(point["tv"]):
+            if point["tv"] < floor:  # no difference at all: on the lower edge of the panel
+                point = point.copy()
+                point["tv"] = floor
             curves.setdefault(_curve_name(point), []).append(point)
         elif point["tv"] > 0:
             still.append(point)

@@ -214,9 +214,12 @@ static uint64_t default_memory(void) {
     return pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size / 2 : (uint64_t)1 << 30;
 }
 
-/* --help and --version are heeded wherever they stand and whatever else is wrong. */
+/* --help and --version are heeded wherever they stand and whatever else is wrong, except with a
+ * command that does not exist. */
 static bool read_help(int argc, char **argv, struct options *o) {
     const struct command_row *c = find_command(argv[1]);
+    if (!c && argv[1][0] != '-')
+        return false;
     for (int i = 1; i < argc && strcmp(argv[i], "--"); i++) {
         const bool version = !strcmp(argv[i], "--version");
         if (!version && strcmp(argv[i], "--help") && strcmp(argv[i], "-h"))

@@ -137,8 +137,8 @@ bool plan_fits(const struct job *job, uint64_t memory, struct complaints *compla
 void plan_print(const struct job *job, const struct options *options, unsigned threads) {
     const struct plan plan = plan_job(job, threads, false, options->checkpoint);
     char a[32], b[32], c[32], d[32];
-    printf("%s%s%s: model %s, %llu points, ", job->title, job->title[0] ? " " : "", job->path,
-           job->model->kind.name, (unsigned long long)job->n_points);
+    printf("%s%s%s: model %s, %llu point%s, ", job->title, job->title[0] ? " " : "", job->path,
+           job->model->kind.name, (unsigned long long)job->n_points, job->n_points == 1 ? "" : "s");
     if (job->replications.n_criteria)
         printf("%llu to %llu replications each\n", (unsigned long long)job->replications.min,
                (unsigned long long)job->replications.max);

@@ -118,8 +118,9 @@ void progress_end(struct progress *p, const struct outlook *o, double seconds) {
     if (p->live)
         fputs("\r\033[K", stderr);
     if (p->kind != PROGRESS_NONE)
-        fprintf(stderr, "potluck: %llu replications of %llu points, %s\n",
-                (unsigned long long)o->played, (unsigned long long)p->n_points,
+        fprintf(stderr, "potluck: %llu replication%s of %llu point%s, %s\n",
+                (unsigned long long)o->played, o->played == 1 ? "" : "s",
+                (unsigned long long)p->n_points, p->n_points == 1 ? "" : "s",
                 duration_text(seconds, spent, sizeof spent));
     fflush(stderr);
     free(p);
