@@ -158,7 +158,7 @@ static void place_block(const struct play *q, uint32_t from) {
 }
 
 /* Balls placed beside one chunk of words. */
-enum { BESIDE = 32 };
+enum { BESIDE = 32, BESIDE_ONE = 64 };
 
 static inline __attribute__((always_inline)) void place_few(struct placer *p, const enum rule rule,
                                                             const bool keep, unsigned step) {
@@ -166,7 +166,9 @@ static inline __attribute__((always_inline)) void place_few(struct placer *p, co
         place(p, 1, rule, keep, j, j);
 }
 static inline __attribute__((always_inline)) void beside_one(void *context, unsigned step) {
-    place_few(context, RULE_ONE, false, step);
+    enum { FEW = BESIDE_ONE / DRAW_STEPS };
+    for (unsigned j = step * FEW; j < (step + 1) * FEW; j++)
+        place(context, 1, RULE_ONE, false, j, 0);
 }
 static inline __attribute__((always_inline)) void beside_blind(void *context, unsigned step) {
     place_few(context, RULE_FIRST, false, step);
@@ -184,27 +186,27 @@ static inline __attribute__((always_inline)) void beside_coin(void *context, uns
     place_few(context, RULE_COIN, true, step);
 }
 
-/* Draws everything for block b, chunk after chunk; beside each chunk BESIDE of the first `balls`
+/* Draws everything for block b, chunk after chunk; beside each chunk `few` of the first `balls`
  * balls of the present block are placed. Returns how many were. */
 static inline __attribute__((always_inline)) uint32_t
-draw_placing(struct play *q, struct block *b, uint32_t balls, draw_beside *beside) {
+draw_placing(struct play *q, struct block *b, uint32_t balls, uint32_t few, draw_beside *beside) {
     const struct sampler *s = &q->p->sampler;
     struct placer p = {.loads = q->loads, .first = q->block->candidate[0], .where = q->where};
     uint32_t placed = 0;
     for (unsigned j = q->p->stays; j <= s->draws; j++) {
-        const struct words w = draw_of(q->stream, j);
+        const struct words w = draw_of(q->ahead, j);
         const uint32_t range = j == 0 ? s->n : s->range[j - 1];
         uint32_t *const out = j == 0 ? b->origin : b->raw[j - 1];
         for (uint32_t i = 0; i < b->size; i += CHUNK) {
             uint64_t rejected;
-            if (placed + BESIDE <= balls) {
+            if (placed + few <= balls) {
                 p.coin = q->coin[placed / BESIDE];
                 p.taken = 0;
                 rejected = draw_chunk(w, b->first + i, out + i, range > 0, range, beside, &p);
                 q->taken[placed / BESIDE] = p.taken;
-                placed += BESIDE;
-                p.first += BESIDE;
-                p.where += BESIDE;
+                placed += few;
+                p.first += few;
+                p.where += few;
             } else {
                 rejected = draw_chunk(w, b->first + i, out + i, range > 0, range, draw_alone, NULL);
             }
@@ -217,16 +219,16 @@ draw_placing(struct play *q, struct block *b, uint32_t balls, draw_beside *besid
 static uint32_t draw_and_place(struct play *q, struct block *b) {
     const uint32_t balls = q->block->size;
     if (q->width > 1 || q->rule == RULE_MANY)
-        return draw_placing(q, b, 0, draw_alone);
+        return draw_placing(q, b, 0, BESIDE, draw_alone);
     if (q->rule == RULE_ONE)
-        return draw_placing(q, b, balls, beside_one);
+        return draw_placing(q, b, balls, BESIDE_ONE, beside_one);
     if (q->rule == RULE_COIN)
-        return draw_placing(q, b, balls, beside_coin);
+        return draw_placing(q, b, balls, BESIDE, beside_coin);
     if (q->rule == RULE_THREE)
-        return q->p->stays ? draw_placing(q, b, balls, beside_blind_three)
-                           : draw_placing(q, b, balls, beside_three);
-    return q->p->stays ? draw_placing(q, b, balls, beside_blind)
-                       : draw_placing(q, b, balls, beside_first);
+        return q->p->stays ? draw_placing(q, b, balls, BESIDE, beside_blind_three)
+                           : draw_placing(q, b, balls, BESIDE, beside_three);
+    return q->p->stays ? draw_placing(q, b, balls, BESIDE, beside_blind)
+                       : draw_placing(q, b, balls, BESIDE, beside_first);
 }
 
 static void draw_coins(const struct play *q) {
@@ -234,24 +236,47 @@ static void draw_coins(const struct play *q) {
                (q->block->size + 31) / 32, q->coin);
 }
 
-/* Makes the next block out of `first`, empty past the last ball. */
-static struct block *next_block(struct play *q, uint64_t first) {
-    struct block *b = q->block == &q->pair[0] ? &q->pair[1] : &q->pair[0];
-    const uint64_t left = first < q->p->m ? q->p->m - first : 0;
+/* Sets a block to balls first .. of the replication whose stream is q->ahead. */
+static void set_block(const struct play *q, struct block *b, uint64_t first) {
+    const uint64_t left = q->p->m - first;
     b->first = first;
     b->size = left < BLOCK ? (uint32_t)left : BLOCK;
+}
+
+/* Draws the first block of the replication at hand. */
+static void draw_first(struct play *q) {
+    q->ahead = q->stream;
+    q->block = &q->pair[0];
+    set_block(q, q->block, 0);
+    draw_placing(q, q->block, 0, BESIDE, draw_alone);
+}
+
+/* The block to be drawn while the present one is placed: after the last of a replication the first
+ * of the next, if there is `more`, so that vector and scalar work always meet. */
+static struct block *next_block(struct play *q, bool more) {
+    struct block *b = q->block == &q->pair[0] ? &q->pair[1] : &q->pair[0];
+    const uint64_t first = q->block->first + BLOCK;
+    if (first < q->p->m) {
+        set_block(q, b, first);
+    } else if (more) {
+        q->ahead.replication++;
+        set_block(q, b, 0);
+    } else {
+        b->size = 0;
+    }
     return b;
 }
 
-static void play_one(struct play *q) {
+/* Plays a replication whose first block has been drawn. */
+static void play_one(struct play *q, bool more) {
     const struct balls *p = q->p;
     const struct sampler *s = &p->sampler;
+    bool last;
     memset(q->loads, 0, p->n * q->width);
     q->moved = q->cost = 0;
-    q->block = next_block(q, 0);
-    draw_placing(q, q->block, 0, draw_alone);
-    while (q->block->size > 0) {
-        struct block *next = next_block(q, q->block->first + BLOCK);
+    do {
+        last = q->block->first + q->block->size == p->m;
+        struct block *next = next_block(q, more);
         s->policy->choose(s, q->stream, q->block);
         if (q->rule == RULE_COIN)
             draw_coins(q);
@@ -259,7 +284,7 @@ static void play_one(struct play *q) {
         if (!p->stays)
             ISA(tally_block)(q);
         q->block = next;
-    }
+    } while (!last);
     if (p->stays)
         q->moved = q->cost = p->m - ISA(tally_stays)(q);
 }
@@ -304,16 +329,20 @@ uint64_t ISA(balls_servers)(const struct balls *p, uint64_t key, struct workspac
     struct play q = {.p = p, .stream = {.key = key}, .width = p->width};
     lay_out(&q, work);
     memset(q.hops, 0, HOP_TABLES * HOP_BINS * sizeof *q.hops);
+    q.stream.replication = (uint32_t)out->first;
+    draw_first(&q);
     for (uint64_t r = 0; r < out->count;) {
-        q.stream.replication = (uint32_t)(out->first + r);
-        play_one(&q);
+        play_one(&q, r + 1 < out->count);
         const bool whole = ISA(tally_replication)(&q, r, out);
-        r += whole;
-        if (whole)
+        if (whole) {
+            q.stream = q.ahead;
+            r++;
             continue;
+        }
         q.width *= 2;
         if (p->n * q.width > q.room)
             return servers_bytes(p->n, q.width, p->sampler.draws);
+        draw_first(&q);
     }
     return 0;
 }

@@ -13,7 +13,8 @@ enum rule { RULE_ONE, RULE_FIRST, RULE_COIN, RULE_THREE, RULE_MANY };
 /* The memory of a thread, laid out. */
 struct play {
     const struct balls *p;
-    struct stream stream;
+    struct stream stream; /* of the block being placed */
+    struct stream ahead;  /* of the block being drawn, which may belong to the next replication */
     enum rule rule;
     struct block pair[2]; /* the block being placed and the one being drawn take turns */
     struct block *block;  /* being placed */
