@@ -43,6 +43,10 @@ struct histogram {
     const char *keep; /* present only when `keep` lists this word; NULL: always */
 };
 
+static inline uint64_t histogram_batches(const struct histogram *h) {
+    return h->batched ? BATCHES : 1;
+}
+
 /* What is known about a point before it is played. */
 struct facts {
     uint64_t servers;   /* n; 0 when the model has none */

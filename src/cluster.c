@@ -72,15 +72,6 @@ void cluster_share_text(char **text) {
     MPI_Bcast(*text, (int)length, MPI_CHAR, 0, MPI_COMM_WORLD);
 }
 
-void cluster_sum(double *values, int count) {
-    int rank = 0;
-    if (!started)
-        return;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Reduce(rank == 0 ? MPI_IN_PLACE : values, values, count, MPI_DOUBLE, MPI_SUM, 0,
-               MPI_COMM_WORLD);
-}
-
 void cluster_send(int rank, int tag, const uint64_t *words, uint64_t count) {
     MPI_Request request;
     int gone = 0;

@@ -21,8 +21,6 @@ void cluster_finish(void);
 /* Rank 0's text on every rank: *text is replaced by fresh memory on the others. */
 void cluster_share_text(char **text);
 void cluster_share_words(uint64_t *words, int count);
-/* Sum over ranks on rank 0. */
-void cluster_sum(double *values, int count);
 /* Sends 64-bit words; naps until the message is gone. */
 void cluster_send(int rank, int tag, const uint64_t *words, uint64_t count);
 /* Takes a message that has arrived, if any: the caller frees *words. */

@@ -8,10 +8,6 @@
 
 enum { HEADER = 5, MOMENTS_WORDS = sizeof(struct moments) / sizeof(uint64_t) };
 
-static uint64_t batches_of(const struct job *job, unsigned h) {
-    return job->model->histograms[h].batched ? BATCHES : 1;
-}
-
 struct parcel *parcel_new(const struct job *job, const struct range *range) {
     const struct model *model = job->model;
     const struct facts *facts = &job->points[range->point].facts;
@@ -21,7 +17,7 @@ struct parcel *parcel_new(const struct job *job, const struct range *range) {
     p->outcome.first = range->first;
     for (unsigned h = 0; h < model->n_histograms; h++)
         if (job->keep_histogram[h])
-            words += batches_of(job, h) * facts->bins[h];
+            words += histogram_batches(&job->model->histograms[h]) * facts->bins[h];
     uint64_t *at = p->memory = allocate(words, sizeof *at);
     p->outcome.tally = (int64_t *)at;
     at += range->count * model->n_rows;
@@ -30,7 +26,7 @@ struct parcel *parcel_new(const struct job *job, const struct range *range) {
             continue;
         p->outcome.histogram[h] = at;
         p->outcome.stride[h] = facts->bins[h];
-        at += batches_of(job, h) * facts->bins[h];
+        at += histogram_batches(&job->model->histograms[h]) * facts->bins[h];
     }
     return p;
 }
@@ -39,7 +35,8 @@ void parcel_restart(const struct job *job, struct parcel *p) {
     for (unsigned h = 0; h < job->model->n_histograms; h++) {
         if (p->outcome.histogram[h])
             memset(p->outcome.histogram[h], 0,
-                   batches_of(job, h) * p->outcome.stride[h] * sizeof(uint64_t));
+                   histogram_batches(&job->model->histograms[h]) * p->outcome.stride[h] *
+                       sizeof(uint64_t));
         p->outcome.used[h] = 0;
     }
 }
@@ -59,7 +56,7 @@ uint64_t *parcel_pack(const struct job *job, const struct parcel *p, uint64_t *w
     *words = HEADER + model->n_rows * (uint64_t)MOMENTS_WORDS + model->n_histograms + tallies;
     for (unsigned h = 0; h < model->n_histograms; h++)
         if (o->histogram[h])
-            *words += batches_of(job, h) * o->used[h];
+            *words += histogram_batches(&job->model->histograms[h]) * o->used[h];
     uint64_t *message = allocate(*words, sizeof *message), *at = message;
     const uint64_t header[HEADER] = {p->range.point, p->range.first, p->range.count, o->count,
                                      p->nanoseconds};
@@ -72,7 +69,8 @@ uint64_t *parcel_pack(const struct job *job, const struct parcel *p, uint64_t *w
     memcpy(at, o->tally, tallies * sizeof *at);
     at += tallies;
     for (unsigned h = 0; h < model->n_histograms; h++)
-        for (uint64_t b = 0; o->histogram[h] && b < batches_of(job, h); b++, at += o->used[h])
+        for (uint64_t b = 0; o->histogram[h] && b < histogram_batches(&job->model->histograms[h]);
+             b++, at += o->used[h])
             memcpy(at, o->histogram[h] + b * o->stride[h], o->used[h] * sizeof *at);
     return message;
 }
@@ -95,7 +93,7 @@ struct parcel *parcel_unpack(const struct job *job, uint64_t *message) {
     for (unsigned h = 0; h < model->n_histograms; h++)
         if (job->keep_histogram[h]) {
             p->outcome.histogram[h] = at;
-            at += batches_of(job, h) * p->outcome.used[h];
+            at += histogram_batches(&job->model->histograms[h]) * p->outcome.used[h];
         }
     return p;
 }

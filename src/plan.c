@@ -14,17 +14,13 @@
 /* Code and libraries; HDF5 takes its own when it writes. */
 enum { PROGRAM_BYTES = 17 << 20, WRITER_BYTES = 7 << 20, MPI_BYTES = 9 << 20 };
 
-static uint64_t batches_of(const struct histogram *h) {
-    return h->batched ? BATCHES : 1;
-}
-
 /* Results of a point as they are gathered. */
 static uint64_t gathered_bytes(const struct job *job, const struct point *p) {
     const struct model *model = job->model;
     uint64_t words = job->keep_rows ? job->replications.max * model->n_rows : 0;
     for (unsigned h = 0; h < model->n_histograms; h++)
         if (job->keep_histogram[h])
-            words += p->facts.likely[h] * batches_of(&model->histograms[h]);
+            words += p->facts.likely[h] * histogram_batches(&model->histograms[h]);
     return words * sizeof(uint64_t);
 }
 
@@ -52,7 +48,7 @@ static void file_bytes(const struct job *job, struct plan *plan) {
         if (!job->keep_histogram[h])
             continue;
         const struct histogram *histogram = &model->histograms[h];
-        const uint64_t whole = points * length[h] * batches_of(histogram);
+        const uint64_t whole = points * length[h] * histogram_batches(histogram);
         const unsigned more = histogram->batched ? 3 : histogram->axis == AXIS_SERVER;
         words += whole + more * points * length[h] + (histogram->axis == AXIS_SERVER) * length[h];
     }
@@ -68,7 +64,7 @@ static uint64_t parcel_bytes(const struct job *job, const struct point *p, doubl
     uint64_t words = most * model->n_rows;
     for (unsigned h = 0; h < model->n_histograms; h++)
         if (job->keep_histogram[h])
-            words += p->facts.likely[h] * batches_of(&model->histograms[h]);
+            words += p->facts.likely[h] * histogram_batches(&model->histograms[h]);
     return words * sizeof(uint64_t);
 }
 

@@ -7,10 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static unsigned batches_of(const struct job *job, unsigned h) {
-    return job->model->histograms[h].batched ? BATCHES : 1;
-}
-
 struct store *store_new(const struct job *job) {
     struct store *s = allocate(1, sizeof *s);
     s->job = job;
@@ -58,7 +54,8 @@ void store_reserve(const struct job *job, struct point_store *p, uint64_t replic
 void store_widen(const struct job *job, struct point_store *p, unsigned h, uint64_t bins) {
     struct counts *c = &p->histogram[h];
     if (bins > c->stride) {
-        const uint64_t batches = batches_of(job, h), stride = bins + bins / 4 + 4;
+        const uint64_t batches = histogram_batches(&job->model->histograms[h]),
+                       stride = bins + bins / 4 + 4;
         uint64_t *wider = allocate(batches * stride, sizeof *wider);
         for (uint64_t b = 0; b < batches && c->bins; b++)
             memcpy(wider + b * stride, c->count + b * c->stride, c->bins * sizeof *wider);
@@ -138,7 +135,7 @@ void store_fold(struct store *s, uint64_t point, const struct outcome *o,
             continue;
         store_widen(job, p, h, o->used[h]);
         struct counts *c = &p->histogram[h];
-        for (uint64_t b = 0; b < batches_of(job, h); b++)
+        for (uint64_t b = 0; b < histogram_batches(&job->model->histograms[h]); b++)
             for (uint64_t k = 0; k < o->used[h]; k++)
                 c->count[b * c->stride + k] += o->histogram[h][b * o->stride[h] + k];
     }

@@ -25,12 +25,6 @@ int parameter_index(const struct kind *kind, const char *name) {
     return -1;
 }
 
-const struct value *entry_value(const struct entry *e, const char *name) {
-    const int i = parameter_index(e->kind, name);
-    CHECK(i >= 0);
-    return &e->values[i];
-}
-
 bool parameter_word(const struct parameter *p, unsigned i, char *buffer, unsigned size) {
     const char *begin = p->words;
     for (; i; i--) {

@@ -79,8 +79,6 @@ struct entry {
 uint64_t value_count(const struct value *v, uint64_t n);
 /* The position of the parameter called `name`, or -1. */
 int parameter_index(const struct kind *kind, const char *name);
-/* The value of the parameter called `name`, which must exist. */
-const struct value *entry_value(const struct entry *e, const char *name);
 /* The words of a TYPE_WORD parameter: the i-th into `buffer`; returns false past the last. */
 bool parameter_word(const struct parameter *p, unsigned i, char *buffer, unsigned size);
 

@@ -172,9 +172,6 @@ static void test_tables(void **state) {
     assert_false(parameter_word(ties, 2, word, sizeof word));
     assert_int_equal(parameter_index(&stub_near, "self"), 1);
     assert_int_equal(parameter_index(&stub_near, "d"), -1);
-    const struct value values[] = {{.count = 3}, {.word = 1}};
-    const struct entry near = {&stub_near, values, "near: {k: 3, self: included}"};
-    assert_int_equal(entry_value(&near, "self")->word, 1);
 }
 
 static void test_what_a_parameter_wants(void **state) {
