@@ -12,6 +12,9 @@
 /* Rows whose alias fits in sixteen bits. */
 enum { PACKED_ROWS = 1 << 16 };
 
+/* Rows that fit in two vector registers: looking them up there is a third cheaper than gathering. */
+enum { TINY_ROWS = 32 };
+
 static enum near_form near_form_of(const struct space *space, uint64_t reach, bool weighted) {
     if (space->n == 1)
         return NEAR_NOBODY;
@@ -81,7 +84,7 @@ static void build_alias(struct near *near, const uint32_t *hop) {
     for (uint32_t j = 0; j < rows; j++)
         near->threshold_high[j] = (uint32_t)(near->threshold[j] >> 32);
     if (rows <= PACKED_ROWS) {
-        near->packed = allocate(rows, sizeof *near->packed);
+        near->packed = allocate(rows + TINY_ROWS, sizeof *near->packed); /* read in whole vectors */
         for (uint32_t j = 0; j < rows; j++)
             near->packed[j] = (near->threshold_high[j] & 0xffff0000u) | near->alias[j];
     }
@@ -216,6 +219,33 @@ static uint64_t weigh_packed(const struct near *near, uint32_t *restrict r) {
     return bits;
 }
 
+#ifdef __AVX512F__
+/* weigh_packed() with the table in registers. */
+static uint64_t weigh_tiny(const struct near *near, uint32_t *r) {
+    const __m512i rows = _mm512_set1_epi32((int)near->rows);
+    const __m512i table0 = _mm512_loadu_si512(near->packed);
+    const __m512i table1 = _mm512_loadu_si512(near->packed + 16);
+    const __m512i high = _mm512_set1_epi32((int)0xffff0000u);
+    uint64_t open = 0;
+    for (unsigned i = 0; i < CHUNK; i += 16) {
+        const __m512i word = _mm512_loadu_si512(r + i);
+        const __m512i even = _mm512_mul_epu32(word, rows);
+        const __m512i odd = _mm512_mul_epu32(_mm512_srli_epi64(word, 32), rows);
+        const __m512i j = _mm512_mask_blend_epi32(0xaaaa, _mm512_srli_epi64(even, 32), odd);
+        const __m512i f = _mm512_mask_blend_epi32(0xaaaa, even, _mm512_slli_epi64(odd, 32));
+        const __m512i entry = _mm512_permutex2var_epi32(table0, j, table1);
+        const __m512i limit = _mm512_and_si512(entry, high), end = _mm512_add_epi32(f, rows);
+        const __mmask16 near_limit = _mm512_cmplt_epu32_mask(
+            _mm512_sub_epi32(end, limit), _mm512_add_epi32(rows, _mm512_set1_epi32(0x10000)));
+        const __mmask16 stays = _mm512_cmplt_epu32_mask(f, limit);
+        open |= (uint64_t)(near_limit | _mm512_cmplt_epu32_mask(end, rows)) << i;
+        _mm512_storeu_si512(r + i,
+                            _mm512_mask_blend_epi32(stays, _mm512_andnot_si512(high, entry), j));
+    }
+    return open;
+}
+#endif
+
 static uint64_t weigh_wide(const struct near *near, uint32_t *restrict r) {
     const uint32_t rows = near->rows, *restrict high = near->threshold_high,
                    *restrict alias = near->alias;
@@ -233,7 +263,13 @@ static uint64_t weigh_wide(const struct near *near, uint32_t *restrict r) {
 static void weigh(const struct near *near, struct stream stream, const struct block *b,
                   uint32_t *row) {
     for (uint32_t at = 0; at < b->size; at += CHUNK) {
-        uint64_t open = near->packed ? weigh_packed(near, row + at) : weigh_wide(near, row + at);
+        uint64_t open;
+#ifdef __AVX512F__
+        if (near->rows <= TINY_ROWS)
+            open = weigh_tiny(near, row + at);
+        else
+#endif
+            open = near->packed ? weigh_packed(near, row + at) : weigh_wide(near, row + at);
         for (; open; open &= open - 1) {
             const uint32_t i = at + (uint32_t)__builtin_ctzll(open);
             row[i] = row_of(near, fraction(stream, PURPOSE_CANDIDATE, 0, b->first + i));
