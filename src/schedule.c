@@ -12,8 +12,8 @@
 static const double SHORTEST = 50e6, LONGEST = 1e9, LAST = 3e6;
 
 struct task {
-    struct span *todo; /* not handed out yet, below the target */
-    unsigned n_todo;
+    struct span *waiting; /* not handed out yet, below the target */
+    unsigned n_waiting;
     uint64_t out;      /* replications handed out and not back */
     double each;       /* nanoseconds of a replication */
     uint64_t measured; /* replications behind `each` */
@@ -58,10 +58,10 @@ bool schedule_satisfied(const struct store *s, uint64_t point) {
     return true;
 }
 
-static uint64_t todo_count(const struct task *t) {
+static uint64_t waiting_count(const struct task *t) {
     uint64_t sum = 0;
-    for (unsigned i = 0; i < t->n_todo; i++)
-        sum += t->todo[i].end - t->todo[i].first;
+    for (unsigned i = 0; i < t->n_waiting; i++)
+        sum += t->waiting[i].end - t->waiting[i].first;
     return sum;
 }
 
@@ -70,7 +70,7 @@ static void recount(struct schedule *q, uint64_t point) {
     struct task *t = &q->tasks[point];
     q->left -= t->counted;
     q->expected -= t->expected;
-    t->counted = todo_count(t) + t->out;
+    t->counted = waiting_count(t) + t->out;
     t->expected = (double)t->counted * t->each;
     q->left += t->counted;
     q->expected += t->expected;
@@ -84,8 +84,8 @@ static void add_missing(struct schedule *q, uint64_t point, uint64_t first, uint
         const uint64_t taken = i < p->n_spans ? p->spans[i].first : end,
                        next = taken < end ? taken : end;
         if (first < next) {
-            t->todo = reallocate(t->todo, t->n_todo + 1u, sizeof *t->todo);
-            t->todo[t->n_todo++] = (struct span){first, next};
+            t->waiting = reallocate(t->waiting, t->n_waiting + 1u, sizeof *t->waiting);
+            t->waiting[t->n_waiting++] = (struct span){first, next};
         }
         if (i < p->n_spans && p->spans[i].end > first)
             first = p->spans[i].end;
@@ -97,7 +97,7 @@ static void advance(struct schedule *q, uint64_t point) {
     const struct replications *r = &q->store->job->replications;
     struct point_store *p = &q->store->points[point];
     struct task *t = &q->tasks[point];
-    while (!p->done && t->n_todo == 0 && t->out == 0) {
+    while (!p->done && t->n_waiting == 0 && t->out == 0) {
         /* More than the target is there when an earlier run went past this look: it was not
          * satisfied here. */
         const bool looks = p->target > 0 && p->complete == p->target;
@@ -119,7 +119,7 @@ static void only_this(struct schedule *q, uint64_t point) {
     const uint64_t r = (uint64_t)q->wish.only_replication;
     p->target = q->store->job->replications.max;
     add_missing(q, point, r, r + 1);
-    if (q->tasks[point].n_todo == 0) {
+    if (q->tasks[point].n_waiting == 0) {
         p->done = true;
         q->points_done++;
     }
@@ -168,7 +168,7 @@ void schedule_free(struct schedule *q) {
     if (!q)
         return;
     for (uint64_t i = 0; i < q->store->job->n_points; i++)
-        free(q->tasks[i].todo);
+        free(q->tasks[i].waiting);
     free(q->tasks);
     free(q->order);
     free(q->cursor);
@@ -199,11 +199,11 @@ bool schedule_next(struct schedule *q, unsigned rank, struct range *range) {
     for (uint64_t tried = 0; tried < n; tried++) {
         const uint64_t point = q->order[q->cursor[rank]];
         struct task *t = &q->tasks[point];
-        if (t->n_todo == 0) {
+        if (t->n_waiting == 0) {
             q->cursor[rank] = (q->cursor[rank] + 1) % n;
             continue;
         }
-        struct span *s = &t->todo[0];
+        struct span *s = &t->waiting[0];
         uint64_t count = suitable(q, point);
         if (count > s->end - s->first)
             count = s->end - s->first;
@@ -211,8 +211,8 @@ bool schedule_next(struct schedule *q, unsigned rank, struct range *range) {
         s->first += count;
         t->out += count;
         if (s->first == s->end) {
-            t->n_todo--;
-            memmove(t->todo, t->todo + 1, t->n_todo * sizeof *t->todo);
+            t->n_waiting--;
+            memmove(t->waiting, t->waiting + 1, t->n_waiting * sizeof *t->waiting);
         }
         return true;
     }
