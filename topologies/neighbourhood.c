@@ -81,8 +81,8 @@ static void walk_side(struct walk *w, unsigned d, uint32_t spent) {
     }
 }
 
-/* Masks of each number of bits in rising order, the next one by Gosper's hack: far fewer than all
- * masks when the reach is small. */
+/* Masks of each number of bits in rising order, the next one by carrying the lowest run of ones
+ * (Gosper, HAKMEM 175): far fewer than all masks when the reach is small. */
 static void cube_masks(const struct space *s, struct offsets *o, uint32_t *next) {
     for (uint32_t hops = 1; hops <= o->reach; hops++)
         for (uint64_t mask = ((uint64_t)1 << hops) - 1; mask < s->n;) {
