@@ -147,8 +147,7 @@ static bool time_is_up(const struct run *run) {
     return run->options->max_time > 0 && now() - run->start >= run->options->max_time;
 }
 
-/* Everybody stops; what has been played until now is gathered for a moment. Ends the process when a
- * player of this rank is stuck in a long replication. */
+/* Everybody stops; what has been played until now is gathered for a moment. */
 static void end_run(struct run *run, double grace) {
     for (int rank = 1; rank < run->cluster->size; rank++)
         cluster_send(rank, TAG_STOP, (uint64_t[]){(uint64_t)(grace * 1000), run->account.early}, 2);

@@ -11,8 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Code and libraries; HDF5 takes its own when it writes. */
-enum { PROGRAM_BYTES = 17 << 20, WRITER_BYTES = 7 << 20, MPI_BYTES = 9 << 20 };
+/* Code and libraries; HDF5 takes its own when it starts, and keeps part of it while it writes; what
+ * a point is and where its results are. */
+enum { PROGRAM_BYTES = 17 << 20, MPI_BYTES = 9 << 20, POINT_BYTES = 4 << 10 };
+enum { WRITER_STARTS = 7 << 20, WRITER_BYTES = 3 << 20 };
 
 /* Results of a point as they are gathered. */
 static uint64_t gathered_bytes(const struct job *job, const struct point *p) {
@@ -83,7 +85,7 @@ struct plan plan_job(const struct job *job, unsigned threads, bool mpi, double c
             raise(&second, p->facts.bytes_shared);
         raise(&plan.tables, p->facts.bytes_shared);
         raise(&plan.making, p->facts.bytes_making);
-        plan.gathered += gathered_bytes(job, p);
+        plan.gathered += gathered_bytes(job, p) + POINT_BYTES;
         plan.nanoseconds += p->facts.nanoseconds * (double)job->replications.max;
     }
     const double seconds = plan.nanoseconds / 1e9 / threads;
@@ -95,7 +97,8 @@ struct plan plan_job(const struct job *job, unsigned threads, bool mpi, double c
     /* Where one point ends and the next begins, both have their tables. */
     const uint64_t tables = plan.tables + (threads > 1 ? second : 0);
     const uint64_t playing = tables + threads * plan.thread;
-    const uint64_t writing = 2 * plan.file + WRITER_BYTES; /* built in memory, copied on its way */
+    uint64_t writing = 2 * plan.file + WRITER_BYTES; /* built in memory, copied on its way */
+    raise(&writing, WRITER_STARTS);
     uint64_t most = plan.tables + plan.making;
     raise(&most, playing);
     raise(&most, writing);
