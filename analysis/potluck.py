@@ -36,6 +36,8 @@ __all__ = ["open", "frame", "rows", "parameters", "statistics", "plot_tradeoff"]
 #: Variables on `point` that are results; whatever else lies on `point` alone is a parameter.
 _RESULTS = ("replications", "stream", "tv", "cost_reduction")
 _RESULT_PREFIXES = ("mean_", "se_", "tv_")
+#: A parameter of random graphs whose name begins like a result's.
+_NO_RESULTS = ("mean_degree",)
 #: Parameters that belong to a policy: they tell curves and points of one panel apart, not panels.
 _POLICY_PARAMETERS = ("policy", "k", "self", "d", "distinct", "beta", "epsilon")
 #: What the panel titles leave out: constant by its meaning, or a repetition of others.
@@ -271,6 +273,8 @@ def plot_tradeoff(
 
 
 def _is_result(name: Hashable) -> bool:
+    if name in _NO_RESULTS:
+        return False
     return str(name) in _RESULTS or str(name).startswith(_RESULT_PREFIXES)
 
 
@@ -348,12 +352,14 @@ def _curve_name(point: pd.Series) -> str:
     extra = []
     if point.get("self") == "included":
         extra.append("u included")
-    if _present(point.get("d")) and name in ("choices", "left"):
+    if _present(point.get("d")) and name in ("choices", "left", "points"):
         extra.append(f"d = {_number(point['d'])}")
     if point.get("distinct") in (True, 1, 1.0, "true"):
         extra.append("distinct")
     if _present(point.get("beta")):
         extra.append(f"β = {point['beta']:g}")
+    if _present(point.get("epsilon")):
+        extra.append(f"ε = {point['epsilon']:g}")
     return name + (f" ({', '.join(extra)})" if extra else "")
 
 
@@ -434,7 +440,7 @@ def _draw_panel(
             100, color="0.35", linestyle=":", linewidth=1.2, label=f"{baseline}, the baseline"
         )
         axis.annotate(
-            f"{baseline}: {own['mean_cost'].iloc[0]:.4g} hops a job",
+            f"{baseline}: {own['mean_cost'].iloc[0]:.4g} {_unit_of_cost(part)} a job",
             (100, 0.98),
             xycoords=("data", "axes fraction"),
             xytext=(-2, 0),
@@ -455,11 +461,17 @@ def _draw_panel(
             zorder=0,
             label="noise floor: what two equal laws would show",
         )
-    axis.set_xlabel(f"mean cost (hops a job), in % of {baseline}'s")
+    axis.set_xlabel(f"mean cost ({_unit_of_cost(part)} a job), in % of {baseline}'s")
     axis.xaxis.set_major_formatter(lambda x, _: f"{x:g}")
     axis.grid(True, which="major", color="0.9", linewidth=0.6)
     axis.margins(x=0.14)
     return drawn
+
+
+def _unit_of_cost(part: pd.DataFrame) -> str:
+    """Hops, or on the plane the side of the square."""
+    on_plane = "topology" in part and (part["topology"] == "plane").all()
+    return "sides" if on_plane else "hops"
 
 
 def _draw_curve(

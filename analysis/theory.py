@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What theory says about balls thrown into bins: exact laws, fluid limits and exact costs.
 
+Where servers stand, that is random graphs, arcs and the plane, is in theory_places.py.
 Throughout, m balls (jobs) are thrown one after the other into n bins (servers). s_k is the fraction
 of bins with load at least k, c = m/n. Four kinds of truth, never to be mixed up:
 

@@ -12,6 +12,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const struct parameter of_sampled[] = {
+    {.name = "origins",
+     .type = TYPE_COUNT,
+     .lower = 1,
+     .upper = 4294967295.0,
+     .units = "ball",
+     .meaning = "balls of a replication whose distance is measured, one from each of as many equal "
+                "stretches"},
+};
+static const struct kind exact = {"exact", "the distance of every ball", "", NULL, 0},
+                         sampled = {"sampled", "the distances of some balls stand for all", "",
+                                    of_sampled, 1};
+static const struct kind *const ways[] = {&exact, &sampled};
+static const struct catalogue distances = {"way to measure distances", ways,
+                                           sizeof ways / sizeof *ways};
+
 static const struct parameter parameters[] = {
     [BALLS_TOPOLOGY] = {.name = "topology",
                         .type = TYPE_ENTRY,
@@ -35,10 +51,10 @@ static const struct parameter parameters[] = {
         {.name = "ties",
          .type = TYPE_WORD,
          .standard = "fair",
-         .words = "fair|origin",
+         .words = "fair|origin|smaller-arc",
          .units = "1",
-         .meaning =
-             "who wins among equally loaded candidates: a fair draw, or the origin if among them"},
+         .meaning = "who wins among equally loaded candidates: a fair draw, the origin if among "
+                    "them, or on a circle the server with the smaller share"},
     [BALLS_METHOD] =
         {.name = "method",
          .type = TYPE_WORD,
@@ -46,6 +62,14 @@ static const struct parameter parameters[] = {
          .words = "servers|occupancy",
          .units = "1",
          .meaning = "play every server, or only the counts of servers by load (complete graph)"},
+    [BALLS_DISTANCES] = {.name = "distances",
+                         .type = TYPE_ENTRY,
+                         .catalogue = &distances,
+                         .standard = "exact",
+                         .fixed = true,
+                         .units = "1",
+                         .meaning = "which balls the cost is taken from, where it takes a search "
+                                    "in the graph for each"},
 };
 
 static const struct row rows[BALLS_ROWS] = {
@@ -56,30 +80,83 @@ static const struct row rows[BALLS_ROWS] = {
     [ROW_GAP] = {"gap", "ball", "maximum load minus mean load", "", true},
     [ROW_VARIANCE] = {"load_variance", "ball^2",
                       "mean squared deviation of the loads from the mean load", "", true},
-    [ROW_COST] = {"cost", "hop", "mean distance a ball moves",
+    [ROW_COST] = {"cost", "hop", "mean distance a ball moves; on the plane, Euclidean",
                   "Panigrahy et al., ACM TOMPECS 7, 2022", true},
+    [ROW_COMPONENT] = {"component", "1", "fraction of servers in the largest component", "", false},
+    [ROW_MAX_SHARE] = {"max_share", "1", "largest share of the circle", "", false},
+    [ROW_MIN_SHARE] = {"min_share", "1", "smallest share of the circle", "", true},
+    [ROW_SHARE_VARIANCE] = {"share_variance", "1",
+                            "mean squared deviation of the shares from their mean", "", true},
 };
 
 static const struct histogram histograms[BALLS_HISTOGRAMS] = {
     [COUNT_LOAD] = {"load_count", "server", "servers by load, summed over replications", AXIS_LOAD,
-                    true, NULL},
+                    .batched = true},
     [COUNT_HOP] = {"hop_count", "ball", "balls by distance moved, summed over replications",
-                   AXIS_HOP, false, NULL},
-    [COUNT_MAX_LOAD] = {"max_load_count", "replication", "replications by maximum load", AXIS_LOAD,
-                        false, NULL},
+                   AXIS_HOP},
+    [COUNT_MAX_LOAD] = {"max_load_count", "replication", "replications by maximum load", AXIS_LOAD},
     [SUM_SERVER] = {"server_load", "ball", "load of each server, mean over replications",
-                    AXIS_SERVER, false, "server-loads"},
+                    AXIS_SERVER, .keep = "server-loads"},
+    [COUNT_DISTANCE] = {"distance_count", "ball",
+                        "balls by Euclidean distance to their server, summed over replications",
+                        AXIS_DISTANCE},
+    [COUNT_DEGREE] = {"degree_count", "server", "servers by degree, summed over replications",
+                      AXIS_DEGREE},
+    [DEGREE_SERVERS] = {"degree_servers", "server",
+                        "servers by degree in coarse bins, summed over replications",
+                        AXIS_DEGREE_BIN},
+    [DEGREE_LOAD] = {"degree_load", "ball",
+                     "balls by the degree of their server, summed over replications",
+                     AXIS_DEGREE_BIN},
+    [DEGREE_JOBS] = {"degree_jobs", "ball",
+                     "balls whose distance was measured, by the degree of their origin, summed "
+                     "over replications",
+                     AXIS_DEGREE_BIN},
+    [DEGREE_COST] = {"degree_cost", "hop",
+                     "hops that those balls moved, by the degree of their origin, summed over "
+                     "replications",
+                     AXIS_DEGREE_BIN},
+    [SUM_SHARE] = {"share_sorted", "1", "k-th smallest share of the circle, mean over replications",
+                   AXIS_SERVER, .unit = 0x1p-40, .keep = "share-sorted"},
 };
 
-static void state_rows(uint64_t n, uint64_t m, bool occupancy, struct facts *f) {
-    const double servers = (double)n, balls = (double)m, spare = (double)(m % n) / servers;
+/* How tallies become values. */
+static void state_rows(const struct space *space, uint64_t m, bool occupancy, uint64_t sample,
+                       bool walks, struct facts *f) {
+    const double servers = (double)space->n, balls = (double)m, nan = (double)NAN,
+                 spare = (double)(m % space->n) / servers;
+    for (unsigned r = 0; r < BALLS_ROWS; r++)
+        f->row[r] = (struct affine){0, nan};
     f->row[ROW_MAX_LOAD] = f->row[ROW_MIN_LOAD] = (struct affine){0, 1};
     f->row[ROW_EMPTY] = (struct affine){0, servers};
-    f->row[ROW_MOVED] = (struct affine){0, occupancy ? (double)NAN : balls};
+    f->row[ROW_MOVED] = (struct affine){0, occupancy ? nan : balls};
     f->row[ROW_GAP] = (struct affine){0, servers}; /* the tally is n max - m */
     f->row[ROW_VARIANCE] =
         (struct affine){-(spare * spare), servers}; /* deviations are taken from floor(m/n) */
-    f->row[ROW_COST] = f->row[ROW_MOVED];
+    f->row[ROW_COST] = (struct affine){0, occupancy ? nan : sample ? (double)sample : balls};
+    if (space->form == FORM_PLANE)
+        f->row[ROW_COST].divisor = balls * length_unit(m);
+    if (space->form == FORM_ARCS && !walks)
+        f->row[ROW_COST].divisor = nan;
+    if (space->form == FORM_GRAPH)
+        f->row[ROW_COMPONENT] = (struct affine){0, 0x1p40};
+    if (space->form == FORM_ARCS) {
+        f->row[ROW_MAX_SHARE] = f->row[ROW_MIN_SHARE] = (struct affine){0, 0x1p62};
+        f->row[ROW_SHARE_VARIANCE] = (struct affine){0, servers * servers * length_unit(space->n)};
+    }
+}
+
+/* Where n varies, a tally is the value itself in these units, as fine as the largest value lets. */
+static void state_varying(const struct space *space, uint64_t m, double scale[BALLS_ROWS],
+                          struct facts *f) {
+    static const unsigned rows_of_n[] = {ROW_EMPTY, ROW_MOVED, ROW_GAP, ROW_VARIANCE, ROW_COST};
+    const double of_m = length_unit(m);
+    scale[ROW_EMPTY] = scale[ROW_MOVED] = 0x1p40;
+    scale[ROW_GAP] = of_m;
+    scale[ROW_VARIANCE] = m < 1 << 20 ? 0x1p21 : of_m > 0x1p20 ? of_m * 0x1p-20 : 1;
+    scale[ROW_COST] = length_unit(space->n);
+    for (unsigned i = 0; f && i < sizeof rows_of_n / sizeof *rows_of_n; i++)
+        f->row[rows_of_n[i]] = (struct affine){0, scale[rows_of_n[i]]};
 }
 
 /* Bytes of a load that will do for all but freak replications; any other only costs a second
@@ -113,10 +190,48 @@ static bool examine_occupancy(const struct policy *policy, const struct space *s
     return true;
 }
 
-static bool examine_policy(const struct value *v, const struct space *space,
+/* The policies that make sense on a form of space, for people. */
+static const char *policies_on(enum form form, char *text, size_t size) {
+    size_t length = 0;
+    text[0] = '\0';
+    for (unsigned i = 0; i < ISA(policies).n_kinds; i++) {
+        const struct policy *p = (const struct policy *)(const void *)ISA(policies).kinds[i];
+        if (p->on >> form & 1 && length < size)
+            length += (size_t)snprintf(text + length, size - length, "%s%s", length ? ", " : "",
+                                       p->kind.name);
+    }
+    return text;
+}
+
+/* Whether the policy makes sense on this sort of space at all. */
+static bool suits(const struct value *v, const struct space *space, struct reason *why,
+                  unsigned *at) {
+    const struct policy *policy = policy_of(v[BALLS_POLICY].entry);
+    const char *topology = v[BALLS_TOPOLOGY].entry->kind->name;
+    char all[200];
+    *at = BALLS_POLICY;
+    if (!(policy->on >> space->form & 1))
+        return refuse(why, "policy %s makes no sense on topology %s (there: %s)", policy->kind.name,
+                      topology, policies_on(space->form, all, sizeof all));
+    if (policy->anywhere && space->form == FORM_GRAPH && !space->connected &&
+        space->connect == CONNECT_ANY)
+        return refuse(why,
+                      "policy %s may pick a server that has no path to the origin: topology %s may "
+                      "have several parts (connect: largest keeps the largest part%s)",
+                      policy->kind.name, topology,
+                      space->fresh || space->varies ? "" : ", or give a graph in one part");
+    *at = BALLS_TIES;
+    if (v[BALLS_TIES].word == TIES_SMALLER_ARC && space->form != FORM_ARCS)
+        return refuse(why, "ties: smaller-arc needs a circle of servers, topology arcs");
+    return true;
+}
+
+static bool examine_policy(const struct value *v, const struct space *space, uint64_t budget,
                            struct sampler_facts *s, struct reason *why, unsigned *at) {
     const struct policy *policy = policy_of(v[BALLS_POLICY].entry);
     unsigned inner = 0;
+    if (!suits(v, space, why, at))
+        return false;
     if (v[BALLS_METHOD].word == 1 && !examine_occupancy(policy, space, why, at))
         return false;
     *at = BALLS_TOPOLOGY;
@@ -125,22 +240,107 @@ static bool examine_policy(const struct value *v, const struct space *space,
                       "%llu servers are too many to play one by one (at most %u; method: occupancy "
                       "goes to 2^40)",
                       (unsigned long long)space->n, SERVERS_MAX);
-    const bool fine = policy->examine(v[BALLS_POLICY].entry->values, space, s, why, &inner);
+    const bool fine = policy->examine(v[BALLS_POLICY].entry->values, space, budget, s, why, &inner);
     *at = inner < policy->kind.n_parameters ? at_within(BALLS_POLICY, inner) : BALLS_POLICY;
     return fine;
 }
 
-static bool examine(const struct value *v, struct facts *f, struct reason *why, unsigned *at) {
-    struct space space;
-    struct sampler_facts s;
+/* What tables of a point may take: a thread's part where every replication has its own. */
+static uint64_t budget_of(const struct space *space, const struct budget *b) {
+    const uint64_t bytes = space->fresh ? b->bytes / b->threads : b->bytes;
+    return bytes > space->bytes ? bytes - space->bytes : 0;
+}
+
+/* Balls whose distance is measured; 0: all. */
+static uint64_t sample_of(const struct value *v, const struct space *space, uint64_t m) {
+    const struct entry *way = v[BALLS_DISTANCES].entry;
+    const uint64_t wanted = way->kind == &sampled ? way->values[0].count : 0;
+    return space->form == FORM_GRAPH && policy_of(v[BALLS_POLICY].entry)->anywhere && wanted < m
+               ? wanted
+               : 0;
+}
+
+/* A policy that leaves every ball where it arrives costs nothing to measure. */
+static bool measured(const struct value *v, const struct space *space) {
+    return space->form == FORM_GRAPH && policy_of(v[BALLS_POLICY].entry)->anywhere;
+}
+
+static void state_memory(const struct value *v, const struct space *space,
+                         const struct sampler_facts *s, uint64_t m, uint64_t budget,
+                         struct facts *f) {
+    const bool tables = measured(v, space);
+    const struct room room = {.n = space->n,
+                              .width = first_width(space->n, m),
+                              .arrays = s->arrays > s->draws ? s->arrays : s->draws,
+                              .points = space->form == FORM_PLANE || space->form == FORM_ARCS,
+                              .policy = s->memory,
+                              .searches = tables ? ISA(hops_memory)(space, budget) : 0,
+                              .walk = space->form == FORM_ARCS ? space->ids : 0};
+    const uint64_t own = space->bytes + s->bytes + (tables ? ISA(hops_bytes)(space, budget) : 0) +
+                         (space->form == FORM_GRAPH ? space->n : 0);
+    f->bytes_thread = room_bytes(&room);
+    f->bytes_shared = space->fresh ? 0 : own;
+    f->bytes_fresh = space->fresh ? own : 0;
+    f->bytes_making = s->making > space->bytes_making ? s->making : space->bytes_making;
+}
+
+static void state_time(const struct value *v, const struct space *space,
+                       const struct sampler_facts *s, uint64_t m, uint64_t budget,
+                       struct facts *f) {
+    const double n = (double)space->n, balls = (double)m;
+    const uint64_t sample = sample_of(v, space, m);
+    f->nanoseconds = s->nanoseconds * balls * (space->n > 300000 ? 1.5 : 1) + 0.2 * n + 300;
+    if (measured(v, space))
+        f->nanoseconds += ISA(hops_nanoseconds)(space, budget) * (sample ? (double)sample : balls);
+    if (space->form == FORM_GRAPH)
+        f->nanoseconds += 2 * balls + n;
+    if (space->fresh)
+        f->nanoseconds += space->nanoseconds;
+}
+
+/* How much of each axis is used. */
+static void state_bins(const struct value *v, const struct space *space,
+                       const struct sampler_facts *s, uint64_t m, struct facts *f) {
+    const bool occupancy = v[BALLS_METHOD].word == 1, graph = space->form == FORM_GRAPH;
+    const uint64_t likely = likely_loads(space->n, m, s->draws == 0 && !occupancy);
+    f->bins[COUNT_LOAD] = f->bins[COUNT_MAX_LOAD] = bin_of(m) + 1;
+    f->bins[COUNT_HOP] = space->form == FORM_PLANE  ? 0
+                         : space->form != FORM_ARCS ? bin_of(space->diameter) + 1
+                         : s->walks                 ? bin_of(space->ids) + 1
+                                                    : 0;
+    f->bins[SUM_SERVER] = occupancy ? 1 : space->n;
+    f->bins[COUNT_DISTANCE] = space->form == FORM_PLANE ? LENGTH_BINS : 0;
+    f->bins[COUNT_DEGREE] = graph ? bin_of(space->n) + 1 : 0;
+    for (unsigned h = DEGREE_SERVERS; h <= DEGREE_COST; h++)
+        f->bins[h] = graph ? DEGREE_BINS : 0;
+    f->bins[SUM_SHARE] = space->form == FORM_ARCS ? space->n : 0;
+    memcpy(f->likely, f->bins, sizeof f->likely);
+    if (likely < f->bins[COUNT_LOAD])
+        f->likely[COUNT_LOAD] = f->likely[COUNT_MAX_LOAD] = likely;
+    if (graph && f->likely[COUNT_HOP] > 64)
+        f->likely[COUNT_HOP] = 64;
+    if (graph && f->likely[COUNT_DEGREE] > 256)
+        f->likely[COUNT_DEGREE] = 256;
+}
+
+static bool describe(const struct value *v, struct space *space, struct reason *why, unsigned *at) {
+    const struct entry *entry = v[BALLS_TOPOLOGY].entry;
     unsigned inner = 0;
+    *space = (struct space){0};
+    const bool fine = topology_of(entry)->describe(entry->values, space, why, &inner);
+    *at = inner < entry->kind->n_parameters ? at_within(BALLS_TOPOLOGY, inner) : BALLS_TOPOLOGY;
+    return fine;
+}
+
+static bool examine(const struct value *v, const struct budget *budget, struct facts *f,
+                    struct reason *why, unsigned *at) {
+    struct space space;
+    struct sampler_facts s = {0};
     *f = (struct facts){0};
-    if (!topology_of(v[BALLS_TOPOLOGY].entry)
-             ->describe(v[BALLS_TOPOLOGY].entry->values, &space, why, &inner)) {
-        *at = at_within(BALLS_TOPOLOGY, inner);
+    if (!describe(v, &space, why, at))
         return false;
-    }
-    if (!examine_policy(v, &space, &s, why, at))
+    const uint64_t bytes = budget_of(&space, budget);
+    if (!examine_policy(v, &space, bytes, &s, why, at))
         return false;
     *at = BALLS_BALLS;
     const uint64_t m = value_count(&v[BALLS_BALLS], space.n);
@@ -153,27 +353,34 @@ static bool examine(const struct value *v, struct facts *f, struct reason *why, 
                       (unsigned long long)m);
     f->servers = space.n;
     f->grain = occupancy ? SIDE : 1;
-    f->bytes_shared = occupancy ? 0 : s.bytes;
-    f->bytes_making = occupancy ? 0 : s.making;
-    f->bytes_thread = occupancy ? occupancy_bytes(OCCUPANCY_ROWS)
-                                : servers_bytes(space.n, first_width(space.n, m), s.draws);
-    f->nanoseconds = occupancy ? 1.5 * (double)m + 500
-                               : s.nanoseconds * (double)m * (space.n > 300000 ? 1.5 : 1) +
-                                     0.2 * (double)space.n + 300;
-    snprintf(f->sampler, sizeof f->sampler, "%s", occupancy ? "counts of servers by load" : s.how);
-    state_rows(space.n, m, occupancy, f);
-    f->bins[COUNT_LOAD] = f->bins[COUNT_MAX_LOAD] = bin_of(m) + 1;
-    f->bins[COUNT_HOP] = bin_of(space.diameter) + 1;
-    f->bins[SUM_SERVER] = occupancy ? 1 : space.n;
-    memcpy(f->likely, f->bins, sizeof f->likely);
-    const uint64_t likely = likely_loads(space.n, m, s.draws == 0 && !occupancy);
-    if (likely < f->bins[COUNT_LOAD])
-        f->likely[COUNT_LOAD] = f->likely[COUNT_MAX_LOAD] = likely;
+    state_rows(&space, m, occupancy, sample_of(v, &space, m), s.walks, f);
+    if (space.varies)
+        state_varying(&space, m, (double[BALLS_ROWS]){0}, f);
+    state_bins(v, &space, &s, m, f);
+    if (occupancy) {
+        f->bytes_thread = occupancy_bytes(OCCUPANCY_ROWS);
+        f->nanoseconds = 1.5 * (double)m + 500;
+        snprintf(f->sampler, sizeof f->sampler, "counts of servers by load");
+        return true;
+    }
+    state_memory(v, &space, &s, m, bytes, f);
+    state_time(v, &space, &s, m, bytes, f);
+    snprintf(f->sampler, sizeof f->sampler, "%s", s.how);
+    const struct topology *topology = topology_of(v[BALLS_TOPOLOGY].entry);
+    struct reason note;
+    if (topology->note && topology->note(v[BALLS_TOPOLOGY].entry->values, &note))
+        snprintf(f->note, sizeof f->note, "%s", note.text);
     return true;
 }
 
 static bool uses(const struct value *v, unsigned parameter) {
-    return parameter != BALLS_TIES || policy_of(v[BALLS_POLICY].entry)->settles_ties;
+    const struct policy *policy = policy_of(v[BALLS_POLICY].entry);
+    if (parameter == BALLS_TIES)
+        return policy->settles_ties;
+    struct space space;
+    struct reason why;
+    unsigned at;
+    return parameter != BALLS_DISTANCES || (describe(v, &space, &why, &at) && measured(v, &space));
 }
 
 static void shared_text(const struct value *v, char *text, size_t size) {
@@ -194,26 +401,95 @@ static void stay_table(uint64_t n, unsigned jobs, uint64_t *below) {
     }
 }
 
-static void *prepare(const struct value *v) {
+static void count_degrees(struct balls *p) {
+    const struct graph *g = p->sampler.space.graph;
+    p->degree_bin = allocate(g->n, sizeof *p->degree_bin);
+    for (uint32_t u = 0; u < g->n; u++) {
+        const uint64_t bin = bin_of(graph_degree(g, u));
+        p->n_degrees = bin + 1 > p->n_degrees ? bin + 1 : p->n_degrees;
+    }
+    p->degree_count = allocate(p->n_degrees, sizeof *p->degree_count);
+    for (uint32_t u = 0; u < g->n; u++) {
+        p->degree_bin[u] = (uint8_t)coarse_bin_of(graph_degree(g, u));
+        p->degree_servers[p->degree_bin[u]]++;
+        p->degree_count[bin_of(graph_degree(g, u))]++;
+    }
+}
+
+/* ceil((1 + epsilon) m / n), at least what lets every ball in. */
+static uint64_t cap_of(double epsilon, uint64_t m, uint64_t n) {
+    const double wanted = ceil((1 + epsilon) * (double)m / (double)n);
+    const uint64_t least = m / n + (m % n > 0);
+    return wanted < 0x1p62 && (uint64_t)wanted > least ? (uint64_t)wanted : least;
+}
+
+/* Makes the ground and all that rests on it. */
+static bool settle(struct balls *p, struct stream words, struct reason *why) {
+    const struct value *v = p->values;
     const struct policy *policy = policy_of(v[BALLS_POLICY].entry);
+    struct sampler *s = &p->sampler;
+    if (!space_make(topology_of(v[BALLS_TOPOLOGY].entry), v[BALLS_TOPOLOGY].entry->values, words,
+                    &s->space, why))
+        return false;
+    p->n = s->space.n;
+    p->m = s->jobs = value_count(&v[BALLS_BALLS], p->n);
+    s->n = (uint32_t)p->n;
+    s->policy = policy;
+    s->budget = p->budget;
+    s->ties = (enum ties)v[BALLS_TIES].word;
+    if (!policy->prepare(v[BALLS_POLICY].entry->values, s, why))
+        return false;
+    s->arrays = s->arrays > s->draws ? s->arrays : s->draws;
+    if (s->walks)
+        p->cap = cap_of(s->epsilon, p->m, p->n);
+    if (s->space.form == FORM_GRAPH)
+        count_degrees(p);
+    if (balls_measures(s))
+        ISA(hops_prepare)(&p->hops, &s->space, s->budget);
+    p->sample = sample_of(v, &s->space, p->m);
+    p->width = first_width(p->n, p->m);
+    return true;
+}
+
+static void unsettle(struct balls *p) {
+    ISA(near_free)(p->sampler.near);
+    ISA(hops_free)(&p->hops);
+    free(p->degree_bin);
+    free(p->degree_count);
+    space_clear(&p->sampler.space);
+}
+
+static void release(void *prepared) {
+    struct balls *p = prepared;
+    if (p)
+        unsettle(p);
+    free(p);
+}
+
+static void *prepare(const struct value *v, uint64_t key, const struct budget *budget,
+                     struct reason *why) {
     struct balls *p = allocate(1, sizeof *p);
-    struct reason why;
+    struct space *space = &p->sampler.space;
     unsigned at = 0;
-    CHECK(topology_of(v[BALLS_TOPOLOGY].entry)
-              ->describe(v[BALLS_TOPOLOGY].entry->values, &p->sampler.space, &why, &at));
-    p->n = p->sampler.space.n;
+    p->values = v;
+    CHECK(describe(v, space, why, &at));
+    p->n = space->n;
     p->m = value_count(&v[BALLS_BALLS], p->n);
     p->occupancy = v[BALLS_METHOD].word == 1;
+    p->budget = budget_of(space, budget);
+    if (space->varies)
+        state_varying(space, p->m, p->scale, NULL);
     if (p->occupancy) {
-        policy->ranks(v[BALLS_POLICY].entry->values, p->n, &p->ranks);
+        policy_of(v[BALLS_POLICY].entry)->ranks(v[BALLS_POLICY].entry->values, p->n, &p->ranks);
         return p;
     }
-    p->sampler.policy = policy;
-    p->sampler.n = (uint32_t)p->n;
-    p->sampler.ties = v[BALLS_TIES].word == 1 ? TIES_ORIGIN : TIES_FAIR;
-    policy->prepare(v[BALLS_POLICY].entry->values, &p->sampler);
-    p->width = first_width(p->n, p->m);
-    p->stays = p->sampler.blind && p->sampler.space.form == FORM_COMPLETE;
+    if (space->fresh)
+        return p;
+    if (!settle(p, (struct stream){key, 0}, why)) {
+        release(p);
+        return NULL;
+    }
+    p->stays = p->sampler.blind && space->form == FORM_COMPLETE;
     if (p->stays && p->n > 1) {
         stay_table(p->n, CHUNK, p->stay[0]);
         stay_table(p->n, (unsigned)(p->m % CHUNK), p->stay[1]);
@@ -221,56 +497,35 @@ static void *prepare(const struct value *v) {
     return p;
 }
 
-static void release(void *prepared) {
-    struct balls *p = prepared;
-    if (p)
-        ISA(near_free)(p->sampler.near);
-    free(p);
+/* Replications that each have a graph or points of their own. */
+static uint64_t play_fresh(const struct balls *p, uint64_t key, struct workspace work,
+                           struct outcome *out) {
+    const uint64_t first = out->first, count = out->count;
+    int64_t *const tally = out->tally;
+    uint64_t need = 0;
+    out->count = 1;
+    for (uint64_t r = 0; r < count && need == 0; r++) {
+        struct balls one = *p;
+        out->first = first + r;
+        out->tally = tally + r * BALLS_ROWS;
+        if (settle(&one, (struct stream){key, (uint32_t)out->first}, &out->why))
+            need = ISA(balls_servers)(&one, key, work, out);
+        else
+            need = PLAY_REFUSED;
+        unsettle(&one);
+    }
+    out->first = first;
+    out->count = count;
+    out->tally = tally;
+    return need;
 }
 
 static uint64_t play(const void *prepared, uint64_t key, struct workspace work,
                      struct outcome *out) {
     const struct balls *p = prepared;
-    return p->occupancy ? ISA(balls_occupancy)(p, key, work, out)
-                        : ISA(balls_servers)(p, key, work, out);
-}
-
-static void add(struct outcome *out, unsigned h, uint64_t batch, uint64_t bin, uint64_t count) {
-    if (!out->histogram[h])
-        return;
-    CHECK(bin < out->stride[h]);
-    out->histogram[h][batch * out->stride[h] + bin] += count;
-    if (out->used[h] <= bin)
-        out->used[h] = bin + 1;
-}
-
-void ISA(balls_record)(const struct balls *p, const struct census *c, uint64_t index,
-                       struct outcome *out) {
-    const uint64_t floor_load = p->m / p->n, batch = (out->first + index) % BATCHES;
-    uint64_t servers = 0, balls = 0, low = UINT64_MAX, high = 0;
-    uint128 spread = 0;
-    for (uint64_t k = 0; k < c->n_levels; k++) {
-        if (!c->level[k])
-            continue;
-        const uint64_t load = c->base + k,
-                       apart = load > floor_load ? load - floor_load : floor_load - load;
-        low = low < load ? low : load;
-        high = load;
-        servers += c->level[k];
-        balls += c->level[k] * load;
-        spread += (uint128)apart * apart * c->level[k];
-        add(out, COUNT_LOAD, batch, bin_of(load), c->level[k]);
-    }
-    CHECK(servers == p->n && balls == p->m && spread < (uint128)1 << 63);
-    add(out, COUNT_MAX_LOAD, 0, bin_of(high), 1);
-    int64_t *tally = out->tally + index * BALLS_ROWS;
-    tally[ROW_MAX_LOAD] = (int64_t)high;
-    const uint128 gap = (uint128)(high - floor_load) * p->n - p->m % p->n;
-    CHECK(gap < (uint128)1 << 63);
-    tally[ROW_GAP] = (int64_t)gap;
-    tally[ROW_MIN_LOAD] = (int64_t)low;
-    tally[ROW_EMPTY] = low == 0 ? (int64_t)c->level[0] : 0;
-    tally[ROW_VARIANCE] = (int64_t)spread;
+    return p->occupancy             ? ISA(balls_occupancy)(p, key, work, out)
+           : p->sampler.space.fresh ? play_fresh(p, key, work, out)
+                                    : ISA(balls_servers)(p, key, work, out);
 }
 
 const struct model ISA(model_balls) = {.kind = {"balls", "balls into bins, with proximity",

@@ -30,7 +30,9 @@ static const struct row rows[] = {
     {"replication_index", "1", "index of the replication", "", true},
 };
 
-static bool examine(const struct value *v, struct facts *f, struct reason *why, unsigned *at) {
+static bool examine(const struct value *v, const struct budget *budget, struct facts *f,
+                    struct reason *why, unsigned *at) {
+    (void)budget;
     (void)why, (void)at;
     *f = (struct facts){
         .nanoseconds = v[HARNESS_MILLISECONDS].real * 1e6 + 100, .grain = 1, .row[0] = {0, 1}};
@@ -48,7 +50,9 @@ struct harness {
     bool sleeps;
 };
 
-static void *prepare(const struct value *v) {
+static void *prepare(const struct value *v, uint64_t key, const struct budget *budget,
+                     struct reason *why) {
+    (void)key, (void)budget, (void)why;
     struct harness *h = allocate(1, sizeof *h);
     *h = (struct harness){v[HARNESS_MILLISECONDS].real / 1000, v[HARNESS_HOW].word == 1};
     return h;

@@ -16,7 +16,7 @@
 #include "value.h"
 #include "wide.h"
 
-enum { ROWS_MAX = 16, HISTOGRAMS_MAX = 8 };
+enum { ROWS_MAX = 16, HISTOGRAMS_MAX = 16 };
 
 /* One value per replication: value = offset + tally / divisor, both given per point (NaN divisor:
  * the statistic does not apply to that point). */
@@ -31,13 +31,20 @@ static inline double affine_value(struct affine a, double tally) {
     return a.offset + tally / a.divisor;
 }
 
-enum axis { AXIS_LOAD, AXIS_HOP, AXIS_SERVER };
+enum axis {
+    AXIS_LOAD,       /* bins of bins.h */
+    AXIS_HOP,        /* bins of bins.h */
+    AXIS_SERVER,     /* one bin each */
+    AXIS_DEGREE,     /* bins of bins.h */
+    AXIS_DEGREE_BIN, /* coarse bins: 0, 1, 2, 3, then two to each doubling (bins.h) */
+    AXIS_DISTANCE    /* lengths on the plane: sixteen bins to each doubling (bins.h) */
+};
 
-/* Counts along an axis, summed over replications. Loads and hops use the bins of bins.h, servers
- * one bin each. */
+/* Counts along an axis, summed over replications. */
 struct histogram {
     const char *name, *units, *long_name;
     enum axis axis;
+    double unit;  /* AXIS_SERVER: what one count stands for in the mean over replications; 0: 1 */
     bool batched; /* kept for each replication modulo BATCHES, so that any functional of it gets an
                      interval */
     const char *keep; /* present only when `keep` lists this word; NULL: always */
@@ -55,10 +62,18 @@ struct facts {
     uint64_t bytes_shared; /* tables, per rank */
     uint64_t bytes_making; /* more of them while the tables are made */
     uint64_t bytes_thread; /* workspace, per thread */
+    uint64_t bytes_fresh;  /* per thread: what belongs to one replication and is made for it */
     struct affine row[ROWS_MAX];
-    uint64_t bins[HISTOGRAMS_MAX];   /* upper bound of bins in use */
+    uint64_t bins[HISTOGRAMS_MAX]; /* upper bound of bins in use; 0: does not apply to the point */
     uint64_t likely[HISTOGRAMS_MAX]; /* bins expected in use, for plans */
     char sampler[96];                /* how candidates are drawn, for `potluck plan` */
+    char note[320];                  /* what people should know before a run, or "" */
+};
+
+/* What tables may take. */
+struct budget {
+    uint64_t bytes;   /* per rank: --memory */
+    unsigned threads; /* that share it */
 };
 
 /* Results of replications first .. first+count-1 of one point. The runner owns the memory. */
@@ -69,7 +84,10 @@ struct outcome {
                                             NULL: not kept */
     uint64_t stride[HISTOGRAMS_MAX];     /* bins there is room for, facts.bins at least */
     uint64_t used[HISTOGRAMS_MAX];       /* out: bins touched, counted from 0 */
+    struct reason why;                   /* out: with PLAY_REFUSED */
 };
+/* What play() returns when a replication cannot be played at all, which nobody could know before. */
+#define PLAY_REFUSED UINT64_MAX
 
 /* Memory of one thread: grown by the runner, never by a kernel. */
 struct workspace {
@@ -94,18 +112,21 @@ struct model {
     bool (*uses)(const struct value *values, unsigned parameter);
     /* Checks the values together and states the facts; on refusal `at` is the index of the
      * parameter at fault, or at_within() when one of an entry's own parameters is. */
-    bool (*examine)(const struct value *values, struct facts *facts, struct reason *why,
-                    unsigned *at);
+    bool (*examine)(const struct value *values, const struct budget *budget, struct facts *facts,
+                    struct reason *why, unsigned *at);
     /* The settings whose random words a point shares with others, as canonical text (at most size
      * bytes). */
     void (*shared_text)(const struct value *values, char *text, size_t size);
     /* Tables for a point that examine() accepted; the runner shares them among its threads, read
-     * only. */
-    void *(*prepare)(const struct value *values);
+     * only. `key` is that of the point's words. NULL with the reason when they cannot be made, which
+     * examine() could not know. */
+    void *(*prepare)(const struct value *values, uint64_t key, const struct budget *budget,
+                     struct reason *why);
     void (*release)(void *prepared);
     /* Plays outcome->count replications from outcome->first. Returns 0, or the workspace size it
      * needs when that given is too small; then nothing in `outcome` counts and the runner plays the
-     * range again. */
+     * range again. PLAY_REFUSED with outcome->why ends the run. A graph or points that belong to one
+     * replication are made and freed within. */
     uint64_t (*play)(const void *prepared, uint64_t key, struct workspace work,
                      struct outcome *outcome);
 };

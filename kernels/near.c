@@ -16,38 +16,41 @@ enum { PACKED_ROWS = 1 << 16 };
 enum { TINY_ROWS = 32 };
 
 static enum near_form near_form_of(const struct space *space, uint64_t reach, bool weighted) {
+    if (space->form == FORM_GRAPH)
+        return NEAR_GRAPH;
     if (space->n == 1)
         return NEAR_NOBODY;
     if (space->form == FORM_COMPLETE || (!weighted && reach >= space->diameter))
         return NEAR_EVERYBODY;
     if (space->form == FORM_TREE)
-        return NEAR_LISTS;
+        return NEAR_GRAPH;
     if (space->form == FORM_CUBE)
         return NEAR_CUBE;
     return space->wrap && space->dims == 1 ? NEAR_RING : NEAR_LATTICE;
 }
 
-void ISA(near_examine)(const struct space *space, uint64_t reach, bool weighted,
+void ISA(near_examine)(const struct space *space, uint64_t reach, bool weighted, uint64_t budget,
                        struct sampler_facts *facts) {
-    static const char *const how[] = {
-        [NEAR_NOBODY] = "no neighbours",    [NEAR_EVERYBODY] = "everybody",
-        [NEAR_RING] = "ring formula",       [NEAR_LATTICE] = "one table of offsets",
-        [NEAR_CUBE] = "one table of masks", [NEAR_LISTS] = "lists sorted by distance"};
+    static const char *const how[] = {[NEAR_NOBODY] = "no neighbours",
+                                      [NEAR_EVERYBODY] = "everybody",
+                                      [NEAR_RING] = "ring formula",
+                                      [NEAR_LATTICE] = "one table of offsets",
+                                      [NEAR_CUBE] = "one table of masks"};
     const enum near_form form = near_form_of(space, reach, weighted);
     if (reach > space->diameter)
         reach = space->diameter;
+    if (form == NEAR_GRAPH) {
+        ISA(near_graph_examine)(space, reach, weighted, budget, facts);
+        return;
+    }
     const bool table = form == NEAR_LATTICE || form == NEAR_CUBE;
     uint64_t bytes = 0;
     if (table)
         bytes = offsets_bytes(space, reach);
-    if (form == NEAR_LISTS)
-        bytes = lists_bytes(space, reach);
     const bool alias = weighted && (table || form == NEAR_RING);
     const uint64_t rows = alias ? offsets_count(space, reach) : 0;
     *facts = (struct sampler_facts){.bytes = bytes + 16 * rows, .making = 12 * rows, .draws = 1};
-    facts->nanoseconds = form == NEAR_LISTS                            ? 12
-                         : form == NEAR_RING || form == NEAR_EVERYBODY ? 3.5
-                                                                       : 5;
+    facts->nanoseconds = form == NEAR_RING || form == NEAR_EVERYBODY ? 3.5 : 5;
     snprintf(facts->how, sizeof facts->how, "%s%s", how[form], weighted ? ", alias" : "");
 }
 
@@ -147,8 +150,10 @@ void ISA(near_prepare)(struct sampler *s, uint64_t reach, bool self, bool weight
         if (near->form == NEAR_LATTICE)
             pack_moves(&s->space, near);
         break;
-    case NEAR_LISTS:
-        lists_build(&s->space, reach, &near->lists);
+    case NEAR_GRAPH:
+        near->graph.self = self;
+        near->graph.weighted = weighted;
+        ISA(near_graph_prepare)(s, &near->graph, reach);
         return;
     default:
         return;
@@ -163,11 +168,12 @@ void ISA(near_free)(struct near *near) {
     if (!near)
         return;
     offsets_free(&near->offsets);
-    lists_free(&near->lists);
+    ISA(near_graph_free)(&near->graph);
     free(near->threshold);
     free(near->threshold_high);
     free(near->alias);
     free(near->packed);
+    free(near->ends);
     free(near->moves);
     free(near);
 }
@@ -422,58 +428,11 @@ static void choose_cube(const struct sampler *s, struct block *b) {
     }
 }
 
-/* The shell of u that the fraction x falls into, when each shell weighs size/hop^2. */
-static uint32_t weighted_shell(const struct lists *l, uint64_t u, uint64_t x) {
-    const uint64_t *first = l->first + u * l->reach;
-    double total = 0;
-    for (uint32_t h = 0; h < l->reach; h++)
-        total += (double)(first[h + 1] - first[h]) / ((double)(h + 1) * (h + 1));
-    double left = (double)(x >> 11) * 0x1p-53 * total;
-    uint32_t last = 0;
-    for (uint32_t h = 0; h < l->reach; h++) {
-        if (first[h + 1] == first[h])
-            continue;
-        last = h;
-        left -= (double)(first[h + 1] - first[h]) / ((double)(h + 1) * (h + 1));
-        if (left < 0)
-            break;
-    }
-    return last;
-}
-
-static void choose_lists(const struct sampler *s, struct stream stream, struct block *b) {
-    const struct lists *l = &s->near->lists;
-    uint32_t *v = b->candidate[1]; /* words so far */
-    for (uint32_t i = 0; i < b->size; i++) {
-        const uint64_t u = b->origin[i], *first = l->first + u * l->reach;
-        uint64_t from = first[0], end = first[l->reach];
-        if (s->near->weighted) {
-            const uint32_t h =
-                weighted_shell(l, u, fraction(stream, PURPOSE_CANDIDATE, 1, b->first + i));
-            from = first[h];
-            end = first[h + 1];
-        }
-        const uint32_t size = (uint32_t)(end - from) + s->near->self;
-        const uint64_t at =
-            from + rng_below_from(stream, PURPOSE_CANDIDATE, 0, b->first + i, v[i], size);
-        if (at == end) { /* the row after the last */
-            v[i] = (uint32_t)u;
-            b->hop[i] = 0;
-            continue;
-        }
-        uint32_t hop = 1;
-        while (first[hop] <= at)
-            hop++;
-        v[i] = l->member[at];
-        b->hop[i] = hop;
-    }
-}
-
 void ISA(near_choose)(const struct sampler *s, struct stream stream, struct block *b) {
     const struct near *near = s->near;
     b->candidate[0] = b->origin;
     b->candidate[1] = b->raw[0];
-    if (near->weighted && near->form != NEAR_LISTS)
+    if (near->weighted && near->form != NEAR_GRAPH)
         weigh(near, stream, b, b->raw[0]);
     switch (near->form) {
     case NEAR_NOBODY:
@@ -492,8 +451,8 @@ void ISA(near_choose)(const struct sampler *s, struct stream stream, struct bloc
     case NEAR_CUBE:
         choose_cube(s, b);
         return;
-    case NEAR_LISTS:
-        choose_lists(s, stream, b);
+    case NEAR_GRAPH:
+        ISA(near_graph_choose)(s, &near->graph, stream, b);
         return;
     }
 }

@@ -20,32 +20,31 @@
  * - Borders: rows of an unbounded box, drawn again until one lies inside: attempt a takes BORDER
  *   lane a, when weighted lanes 2a : 2a+1.
  *
- * - Lists (trees): weighted draws choose the shell, nearest first, each weighing its size/hop^2, by
- *   the upper 53 bits of the fraction slot1 : slot2, then the member by slot 0.
+ * - Trees and graphs edge by edge: near_graph.h.
  */
 #ifndef POTLUCK_NEAR_H
 #define POTLUCK_NEAR_H
 
-#include "neighbourhood.h"
-#include "sampler.h"
+#include "near_graph.h"
 
-enum near_form { NEAR_NOBODY, NEAR_EVERYBODY, NEAR_RING, NEAR_LATTICE, NEAR_CUBE, NEAR_LISTS };
+enum near_form { NEAR_NOBODY, NEAR_EVERYBODY, NEAR_RING, NEAR_LATTICE, NEAR_CUBE, NEAR_GRAPH };
 
 struct near {
     enum near_form form;
     bool self, weighted;
-    uint32_t rows;          /* of the table, `self` included */
-    struct offsets offsets; /* NEAR_LATTICE, NEAR_CUBE */
-    struct lists lists;     /* NEAR_LISTS */
+    uint32_t rows;           /* of the table, `self` included */
+    struct offsets offsets;  /* NEAR_LATTICE, NEAR_CUBE */
+    struct near_graph graph; /* NEAR_GRAPH */
     uint64_t *threshold; /* weighted [rows]: row j stays j below threshold[j], in units of 2^-64, */
     uint32_t *alias;     /* else it becomes alias[j] */
     uint32_t *threshold_high; /* the high halves */
     uint32_t *packed;         /* rows <= 2^16: high sixteen bits of the threshold, then the alias */
+    uint32_t (*ends)[2];      /* of edges: policy edge on graphs edge by edge */
     uint32_t *moves; /* small boxes of two sides: moves along both and the distance, see near.c */
 };
 
 /* Bytes and ways of a neighbourhood, for examine(). */
-void ISA(near_examine)(const struct space *space, uint64_t reach, bool weighted,
+void ISA(near_examine)(const struct space *space, uint64_t reach, bool weighted, uint64_t budget,
                        struct sampler_facts *facts);
 void ISA(near_prepare)(struct sampler *s, uint64_t reach, bool self, bool weighted);
 void ISA(near_free)(struct near *near);

@@ -8,6 +8,10 @@
  * wraps around, which shows at the end as missing balls: the replication is then played again with
  * wider loads.
  *
+ * Walks (bounded loads): a ball starts at a position of the circle and goes to the first owner below
+ * the cap. Owners at the cap never take a ball again, so positions passed over point onwards, and
+ * pointers are halved on the way (Tarjan and van Leeuwen, J. ACM 31(2), 1984).
+ *
  * Ties: among i.i.d. candidates the first drawn wins, which is fair; between origin and candidate 1
  * of an origin_first policy bit i % 32 of TIE word i / 32 settles fair ties of ball i (1: candidate
  * 1 wins); TIES_ORIGIN: the origin wins. */
@@ -113,6 +117,36 @@ static inline __attribute__((always_inline)) void place_many(const struct play *
         place_among(q, width, q->p->sampler.candidates);
 }
 
+/* The first position from `at` on whose owner has room. */
+static inline __attribute__((always_inline)) uint32_t walk_on(const struct play *q,
+                                                              const unsigned width, uint32_t at) {
+    const uint32_t *owner = q->p->sampler.space.sites->owner;
+    const uint32_t positions = (uint32_t)q->p->sampler.space.ids;
+    uint32_t *walk = q->walk;
+    for (;;) {
+        while (walk[at] != at) {
+            walk[at] = walk[walk[at]];
+            at = walk[at];
+        }
+        if (load_of(q->loads, width, owner[at]) < q->p->cap)
+            return at;
+        walk[at] = at + 1 < positions ? at + 1 : 0;
+    }
+}
+
+static inline __attribute__((always_inline)) void place_walking(const struct play *q,
+                                                                const unsigned width) {
+    const struct sites *sites = q->p->sampler.space.sites;
+    const uint32_t *restrict first = q->block->candidate[0], size = q->block->size;
+    uint32_t *restrict where = q->where, *restrict hop = q->block->hop;
+    for (uint64_t i = 0; i < size; i++) {
+        const uint32_t at = walk_on(q, width, first[i]);
+        hop[i] = at >= first[i] ? at - first[i] : at + (uint32_t)sites->ids - first[i];
+        where[i] = sites->owner[at];
+        add_ball(q->loads, width, where[i]);
+    }
+}
+
 static inline __attribute__((always_inline)) void place_rule(const struct play *q,
                                                              const unsigned width, uint32_t from) {
     switch (q->rule) {
@@ -134,6 +168,9 @@ static inline __attribute__((always_inline)) void place_rule(const struct play *
         return;
     case RULE_MANY:
         place_many(q, width);
+        return;
+    case RULE_WALK:
+        place_walking(q, width);
         return;
     }
 }
@@ -193,24 +230,24 @@ draw_placing(struct play *q, struct block *b, uint32_t balls, uint32_t few, draw
     const struct sampler *s = &q->p->sampler;
     struct placer p = {.loads = q->loads, .first = q->block->candidate[0], .where = q->where};
     uint32_t placed = 0;
-    for (unsigned j = q->p->stays; j <= s->draws; j++) {
-        const struct words w = draw_of(q->ahead, j);
-        const uint32_t range = j == 0 ? s->n : s->range[j - 1];
-        uint32_t *const out = j == 0 ? b->origin : b->raw[j - 1];
+    for (unsigned j = q->p->stays; j < fetches(s); j++) {
+        const struct fetch f = fetch_of(s, q->ahead, b, j);
         for (uint32_t i = 0; i < b->size; i += CHUNK) {
             uint64_t rejected;
             if (placed + few <= balls) {
                 p.coin = q->coin[placed / BESIDE];
                 p.taken = 0;
-                rejected = draw_chunk(w, b->first + i, out + i, range > 0, range, beside, &p);
+                rejected =
+                    draw_chunk(f.words, b->first + i, f.into + i, f.range > 0, f.range, beside, &p);
                 q->taken[placed / BESIDE] = p.taken;
                 placed += few;
                 p.first += few;
                 p.where += few;
             } else {
-                rejected = draw_chunk(w, b->first + i, out + i, range > 0, range, draw_alone, NULL);
+                rejected = draw_chunk(f.words, b->first + i, f.into + i, f.range > 0, f.range,
+                                      draw_alone, NULL);
             }
-            draw_again(w, b->first + i, rejected, range, out + i);
+            draw_again(f.words, b->first + i, rejected, f.range, f.into + i);
         }
     }
     return placed;
@@ -218,7 +255,7 @@ draw_placing(struct play *q, struct block *b, uint32_t balls, uint32_t few, draw
 
 static uint32_t draw_and_place(struct play *q, struct block *b) {
     const uint32_t balls = q->block->size;
-    if (q->width > 1 || q->rule == RULE_MANY)
+    if (q->width > 1 || q->rule >= RULE_MANY)
         return draw_placing(q, b, 0, BESIDE, draw_alone);
     if (q->rule == RULE_ONE)
         return draw_placing(q, b, balls, BESIDE_ONE, beside_one);
@@ -267,16 +304,31 @@ static struct block *next_block(struct play *q, bool more) {
     return b;
 }
 
+/* Everything empty, nothing counted. */
+static void begin(struct play *q) {
+    const struct sampler *s = &q->p->sampler;
+    memset(q->loads, 0, q->p->n * q->width);
+    if (s->memory)
+        memset(q->pair[0].memory, 0, s->memory);
+    for (uint32_t i = 0; s->walks && i < s->space.ids; i++)
+        q->walk[i] = i;
+    memset(q->degree_jobs, 0, sizeof q->degree_jobs);
+    memset(q->degree_cost, 0, sizeof q->degree_cost);
+    q->moved = q->cost = q->n_measured = 0;
+    q->length = 0;
+}
+
 /* Plays a replication whose first block has been drawn. */
 static void play_one(struct play *q, bool more) {
     const struct balls *p = q->p;
     const struct sampler *s = &p->sampler;
     bool last;
-    memset(q->loads, 0, p->n * q->width);
-    q->moved = q->cost = 0;
+    begin(q);
     do {
         last = q->block->first + q->block->size == p->m;
         struct block *next = next_block(q, more);
+        if (s->space.sites)
+            ISA(arrive)(s, q->block);
         s->policy->choose(s, q->stream, q->block);
         if (q->rule == RULE_COIN)
             draw_coins(q);
@@ -289,46 +341,71 @@ static void play_one(struct play *q, bool more) {
         q->moved = q->cost = p->m - ISA(tally_stays)(q);
 }
 
-static uint32_t *array(char **at) {
-    uint32_t *a = (uint32_t *)(void *)*at;
-    *at += BLOCK * sizeof *a;
-    return a;
+static void *part(char **at, uint64_t bytes) {
+    void *p = *at;
+    *at += bytes;
+    return p;
 }
 
-/* Lays the arrays out in the workspace; loads take what is left. */
+static uint32_t *array(char **at) {
+    return part(at, BLOCK * sizeof(uint32_t));
+}
+
+static enum rule rule_of(const struct sampler *s) {
+    return s->walks                                  ? RULE_WALK
+           : s->candidates == 1                      ? RULE_ONE
+           : s->candidates > 3                       ? RULE_MANY
+           : s->candidates > 2                       ? RULE_THREE
+           : s->origin_first && s->ties == TIES_FAIR ? RULE_COIN
+                                                     : RULE_FIRST;
+}
+
+static struct room room_for(const struct balls *p, unsigned width) {
+    const struct sampler *s = &p->sampler;
+    return (struct room){.n = p->n,
+                         .width = width,
+                         .arrays = s->arrays,
+                         .points = s->space.sites != NULL,
+                         .policy = s->memory,
+                         .searches = balls_measures(s) ? ISA(hops_memory)(&s->space, s->budget) : 0,
+                         .walk = s->walks ? s->space.ids : 0};
+}
+
+/* Lays everything out in the workspace; loads take what is left. */
 static void lay_out(struct play *q, struct workspace work) {
     const struct sampler *s = &q->p->sampler;
+    const struct room room = room_for(q->p, q->width);
     char *at = work.memory;
+    q->rule = rule_of(s);
+    q->pair[0].memory = q->pair[1].memory = part(&at, room_whole(room.policy));
+    q->searches = part(&at, room_whole(room.searches));
+    q->walk = part(&at, room_whole(room.walk * sizeof *q->walk));
     q->where = array(&at);
     q->pair[0].hop = q->pair[1].hop = array(&at);
     q->pair[0].scratch = q->pair[1].scratch = array(&at);
     for (unsigned b = 0; b < 2; b++) {
+        for (unsigned j = 0; room.points && j < 2; j++)
+            q->pair[b].point[j] = array(&at);
         q->pair[b].origin = array(&at);
-        for (unsigned j = 0; j < s->draws; j++)
+        for (unsigned j = 0; j < room.arrays; j++)
             q->pair[b].raw[j] = array(&at);
     }
-    q->hops = (uint64_t *)(void *)at;
-    at += HOP_TABLES * HOP_BINS * sizeof *q->hops;
-    q->coin = (uint32_t *)(void *)at;
-    q->taken = q->coin + BLOCK / 32;
-    at += 2 * (BLOCK / 32) * sizeof(uint32_t);
+    q->hops = part(&at, HOP_TABLES * HOP_BINS * sizeof *q->hops);
+    q->coin = part(&at, BLOCK / 8);
+    q->taken = part(&at, BLOCK / 8);
     q->loads = at;
     q->room = work.size - (uint64_t)(at - (char *)work.memory);
-    q->rule = s->candidates == 1                        ? RULE_ONE
-              : s->candidates > 3                       ? RULE_MANY
-              : s->candidates > 2                       ? RULE_THREE
-              : s->origin_first && s->ties == TIES_FAIR ? RULE_COIN
-                                                        : RULE_FIRST;
+    memset(q->hops, 0, HOP_TABLES * HOP_BINS * sizeof *q->hops);
+    memset(q->searches, 0, room.searches);
 }
 
 uint64_t ISA(balls_servers)(const struct balls *p, uint64_t key, struct workspace work,
                             struct outcome *out) {
-    const uint64_t need = servers_bytes(p->n, p->width, p->sampler.draws);
-    if (work.size < need)
-        return need;
+    struct room room = room_for(p, p->width);
+    if (work.size < room_bytes(&room))
+        return room_bytes(&room);
     struct play q = {.p = p, .stream = {.key = key}, .width = p->width};
     lay_out(&q, work);
-    memset(q.hops, 0, HOP_TABLES * HOP_BINS * sizeof *q.hops);
     q.stream.replication = (uint32_t)out->first;
     draw_first(&q);
     for (uint64_t r = 0; r < out->count;) {
@@ -340,8 +417,9 @@ uint64_t ISA(balls_servers)(const struct balls *p, uint64_t key, struct workspac
             continue;
         }
         q.width *= 2;
+        room.width = q.width;
         if (p->n * q.width > q.room)
-            return servers_bytes(p->n, q.width, p->sampler.draws);
+            return room_bytes(&room);
         draw_first(&q);
     }
     return 0;

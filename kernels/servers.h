@@ -5,10 +5,11 @@
 #define POTLUCK_SERVERS_H
 
 #include "balls.h"
+#include "sites.h"
 
 /* Candidates and ties: two with the first drawn winning, two with a coin, three and more with the
- * first drawn winning. */
-enum rule { RULE_ONE, RULE_FIRST, RULE_COIN, RULE_THREE, RULE_MANY };
+ * first drawn winning; a walk round a circle of positions. */
+enum rule { RULE_ONE, RULE_FIRST, RULE_COIN, RULE_THREE, RULE_MANY, RULE_WALK };
 
 /* The memory of a thread, laid out. */
 struct play {
@@ -22,11 +23,17 @@ struct play {
         *coin; /* [BLOCK / 32]: bit i % 32 of word i / 32: a tie of ball i goes to candidate 1 */
     uint32_t *taken; /* [BLOCK / 32]: likewise, ball i went to candidate 1 */
     uint32_t *where; /* [BLOCK]: the server each ball went to */
-    uint64_t *hops;  /* [HOP_TABLES][HOP_BINS]: balls by hop */
+    uint64_t *hops;  /* [HOP_TABLES][HOP_BINS]: balls by hop, on the plane by length */
+    uint32_t
+        *walk; /* [positions]: a walk goes on there; a position that takes balls names itself */
+    void *searches; /* memory to measure distances in */
     void *loads;
     uint64_t room; /* bytes for loads */
     unsigned width;
     uint64_t moved, cost;
+    uint128 length;      /* the plane: moved by all balls, in units of 2^-40 */
+    uint64_t n_measured; /* distances: sampled; balls that were */
+    uint64_t degree_jobs[DEGREE_BINS], degree_cost[DEGREE_BINS];
 };
 
 static inline __attribute__((always_inline)) uint64_t load_of(const void *loads, unsigned width,

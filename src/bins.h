@@ -34,4 +34,39 @@ static inline uint64_t bin_upper(uint64_t bin) {
     return bin_lower(bin + 1) - 1;
 }
 
+/* Coarse bins: 0, 1, 2, 3, then two equal ones to each doubling. */
+static inline uint64_t coarse_bin_of(uint64_t x) {
+    if (x < 4)
+        return x;
+    const unsigned e = 63u - (unsigned)__builtin_clzll(x);
+    return 2 * (uint64_t)e + (x >> (e - 1) & 1);
+}
+static inline uint64_t coarse_bin_lower(uint64_t bin) {
+    if (bin < 4)
+        return bin;
+    return ((uint64_t)2 + (bin & 1)) << (bin / 2 - 1);
+}
+static inline uint64_t coarse_bin_upper(uint64_t bin) {
+    return coarse_bin_lower(bin + 1) - 1;
+}
+
+/* Lengths, in bins of relative width 1/16 at most: bin 0 is below 2^-32, the others are sixteen equal
+ * ones to each doubling up to 2. */
+enum { LENGTH_DOUBLINGS = 33, LENGTH_BINS = 1 + 16 * LENGTH_DOUBLINGS };
+static inline double length_bin_lower(uint64_t bin) {
+    if (bin == 0)
+        return 0;
+    const uint64_t e = (bin - 1) / 16, part = (bin - 1) % 16;
+    return (double)((uint64_t)1 << e) * (1 + (double)part / 16) * 0x1p-32;
+}
+static inline uint64_t length_bin_of(double length) {
+    const double x = length * 0x1p36; /* at least 16 from bin 1 on */
+    if (x < 16)
+        return 0;
+    const uint64_t whole = (uint64_t)x;
+    const unsigned e = 63u - (unsigned)__builtin_clzll(whole);
+    const uint64_t bin = 1 + (uint64_t)(e - 4) * 16 + (whole >> (e - 4) & 15);
+    return bin < LENGTH_BINS ? bin : LENGTH_BINS - 1;
+}
+
 #endif

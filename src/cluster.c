@@ -60,6 +60,14 @@ void cluster_share_words(uint64_t *words, int count) {
         MPI_Bcast(words, count, MPI_UINT64_T, 0, MPI_COMM_WORLD);
 }
 
+void cluster_share_bytes(char *bytes, uint64_t length) {
+    const uint64_t most = (uint64_t)1 << 30; /* MPI counts with an int */
+    for (uint64_t done = 0; started && done < length; done += most) {
+        const uint64_t part = length - done < most ? length - done : most;
+        MPI_Bcast(bytes + done, (int)part, MPI_CHAR, 0, MPI_COMM_WORLD);
+    }
+}
+
 void cluster_share_text(char **text) {
     int rank = 0;
     if (!started)
@@ -69,7 +77,7 @@ void cluster_share_text(char **text) {
     cluster_share_words(&length, 1);
     if (rank != 0)
         *text = allocate(length + 1, 1);
-    MPI_Bcast(*text, (int)length, MPI_CHAR, 0, MPI_COMM_WORLD);
+    cluster_share_bytes(*text, length);
 }
 
 void cluster_send(int rank, int tag, const uint64_t *words, uint64_t count) {

@@ -21,6 +21,8 @@ void cluster_finish(void);
 /* Rank 0's text on every rank: *text is replaced by fresh memory on the others. */
 void cluster_share_text(char **text);
 void cluster_share_words(uint64_t *words, int count);
+/* Rank 0's bytes, any number of them, which all ranks know. */
+void cluster_share_bytes(char *bytes, uint64_t length);
 /* Sends 64-bit words; naps until the message is gone. */
 void cluster_send(int rank, int tag, const uint64_t *words, uint64_t count);
 /* Takes a message that has arrived, if any: the caller frees *words. */

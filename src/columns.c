@@ -12,6 +12,7 @@ enum { DEPTH = 3 }; /* model parameter, parameter of its entry, parameter of tha
 struct path {
     const char *step[DEPTH];
     unsigned depth;
+    bool digest; /* of a file, what is in it instead of its name */
 };
 struct paths {
     struct path *path;
@@ -23,7 +24,7 @@ static const char *bare_name(const struct path *p) {
 }
 
 static bool same_path(const struct path *a, const struct path *b) {
-    bool same = a->depth == b->depth;
+    bool same = a->depth == b->depth && a->digest == b->digest;
     for (unsigned i = 0; same && i < a->depth; i++)
         same = strcmp(a->step[i], b->step[i]) == 0;
     return same;
@@ -44,6 +45,10 @@ static void add_paths(struct paths *all, const struct kind *kind, const struct p
         struct path p = *stem;
         p.step[p.depth++] = row->name;
         add_path(all, &p);
+        if (row->type == TYPE_FILE) {
+            p.digest = true;
+            add_path(all, &p);
+        }
         if (row->type != TYPE_ENTRY || p.depth == DEPTH)
             continue;
         for (unsigned k = 0; k < row->catalogue->n_kinds; k++)
@@ -62,7 +67,7 @@ static struct paths paths_of(const struct model *model) {
         if (is_servers(&all.path[i]))
             return all;
     /* A model whose servers are not a parameter called n: the column comes first. */
-    add_path(&all, &(const struct path){{"n"}, 1});
+    add_path(&all, &(const struct path){.step = {"n"}, .depth = 1});
     const struct path servers = all.path[all.n - 1];
     memmove(all.path + 1, all.path, (all.n - 1) * sizeof *all.path);
     all.path[0] = servers;
@@ -71,13 +76,15 @@ static struct paths paths_of(const struct model *model) {
 
 static char *column_name(const struct paths *all, unsigned i) {
     const struct path *p = &all->path[i];
+    const char *end = p->digest ? "_sha256" : "";
     bool clash = false;
     for (unsigned j = 0; j < all->n; j++)
-        clash |= j != i && strcmp(bare_name(&all->path[j]), bare_name(p)) == 0;
+        clash |= j != i && all->path[j].digest == p->digest &&
+                 strcmp(bare_name(&all->path[j]), bare_name(p)) == 0;
     if (!clash || p->depth == 1 || is_servers(p))
-        return duplicate_text(bare_name(p));
-    return p->depth == 2 ? format_text("%s_%s", p->step[0], p->step[1])
-                         : format_text("%s_%s_%s", p->step[0], p->step[1], p->step[2]);
+        return format_text("%s%s", bare_name(p), end);
+    return p->depth == 2 ? format_text("%s_%s%s", p->step[0], p->step[1], end)
+                         : format_text("%s_%s_%s%s", p->step[0], p->step[1], p->step[2], end);
 }
 
 /* One value of a column, and the table row that describes it; value NULL: the parameter does not
@@ -94,9 +101,12 @@ static struct cell find_cell(const struct job *job, uint64_t point, const struct
         const int i = parameter_index(kind, p->step[d]);
         if (i < 0)
             return (struct cell){0};
+        const struct parameter *row = &kind->parameters[i];
         if (d + 1 == p->depth)
-            return (struct cell){&kind->parameters[i], &values[i]};
-        if (kind->parameters[i].type != TYPE_ENTRY || !values[i].entry)
+            return values[i].unset || (row->type == TYPE_FILE && !values[i].file)
+                       ? (struct cell){0}
+                       : (struct cell){row, &values[i]};
+        if (row->type != TYPE_ENTRY || !values[i].entry)
             return (struct cell){0};
         kind = values[i].entry->kind;
         values = values[i].entry->values;
@@ -114,7 +124,7 @@ static char *counts_text(const struct value *v) {
     return text;
 }
 
-static char *cell_text(struct cell c, uint64_t n) {
+static char *cell_text(struct cell c, bool digest, uint64_t n) {
     char word[80];
     if (!c.value)
         return duplicate_text("");
@@ -126,6 +136,8 @@ static char *cell_text(struct cell c, uint64_t n) {
         return counts_text(c.value);
     case TYPE_ENTRY:
         return duplicate_text(c.value->entry ? c.value->entry->kind->name : "");
+    case TYPE_FILE:
+        return duplicate_text(digest ? c.value->file->sha256 : c.value->file->name);
     case TYPE_COUNT:
         return format_text("%llu", (unsigned long long)value_count(c.value, n));
     default:
@@ -153,7 +165,7 @@ static enum element column_element(const struct job *job, const struct path *p,
         }
         const enum parameter_type type = c.row->type;
         *row = *row ? *row : c.row;
-        text |= type == TYPE_WORD || type == TYPE_COUNTS || type == TYPE_ENTRY;
+        text |= type == TYPE_WORD || type == TYPE_COUNTS || type == TYPE_ENTRY || type == TYPE_FILE;
         flags &= type == TYPE_FLAG;
         counts &=
             type == TYPE_COUNT && value_count(c.value, job->points[i].facts.servers) <= INT64_MAX;
@@ -173,7 +185,7 @@ static void *column_data(const struct job *job, const struct path *p, enum eleme
         const uint64_t n = job->points[i].facts.servers;
         const struct cell c = find_cell(job, i, p);
         if (text)
-            text[i] = cell_text(c, n);
+            text[i] = cell_text(c, p->digest, n);
         else if (real)
             real[i] = cell_number(c, n);
         else if (whole)
@@ -228,7 +240,8 @@ struct job_columns columns_of(const struct job *job) {
         *c = (struct job_column){.name = column_name(&all, i),
                                  .element = element,
                                  .units = row->units && *row->units ? row->units : "1",
-                                 .long_name = row->meaning,
+                                 .long_name =
+                                     all.path[i].digest ? "SHA-256 of the file" : row->meaning,
                                  .data = column_data(job, &all.path[i], element)};
         out.n++;
     }

@@ -21,11 +21,7 @@ struct batches batches_at(const struct store *s, uint64_t point, unsigned histog
     memset(counts, 0, BATCHES * width * sizeof *counts);
     for (unsigned b = 0; bins && b < BATCHES; b++)
         memcpy(counts + b * width, c->count + b * c->stride, bins * sizeof *counts);
-    return (struct batches){.count = counts,
-                            .stride = width,
-                            .bins = width,
-                            .replications = s->points[point].batch_replications,
-                            .servers = s->job->points[point].facts.servers};
+    return stats_batches(counts, width, width);
 }
 
 static struct variation compare_laws(const struct store *s, uint64_t point) {

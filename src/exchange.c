@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "exchange.h"
 
-#include "bins.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,15 +26,25 @@ void fill_index(const struct layout *l, const struct variable *v, void *data) {
 }
 
 void fill_lower(const struct layout *l, const struct variable *v, void *data) {
-    uint64_t *to = data;
+    const struct axis_row *axis = &axis_rows[v->index];
+    uint64_t *whole = data;
+    double *length = data;
     for (uint64_t i = 0; i < width_of(l, v); i++)
-        to[i] = bin_lower(i);
+        if (axis->lower)
+            whole[i] = axis->lower(i);
+        else
+            length[i] = axis->begin(i);
 }
 
 void fill_upper(const struct layout *l, const struct variable *v, void *data) {
-    uint64_t *to = data;
+    const struct axis_row *axis = &axis_rows[v->index];
+    uint64_t *whole = data;
+    double *length = data;
     for (uint64_t i = 0; i < width_of(l, v); i++)
-        to[i] = bin_upper(i);
+        if (axis->lower)
+            whole[i] = axis->lower(i + 1) - 1;
+        else
+            length[i] = axis->begin(i + 1);
 }
 
 /* ---- of points ---- */
@@ -86,7 +94,7 @@ bool take_row(const struct layout *l, const struct variable *v, const void *data
     (void)why;
     for (uint64_t p = 0; p < points_of(l); p++) {
         struct point_store *point = &l->into->points[p];
-        for (unsigned i = 0; i < point->n_spans; i++) {
+        for (unsigned i = 0; point->row[v->index] && i < point->n_spans; i++) {
             const struct span span = point->spans[i];
             memcpy(point->row[v->index] + span.first, from + p * width + span.first,
                    (span.end - span.first) * sizeof *from);
@@ -164,6 +172,8 @@ bool take_batches(const struct layout *l, const struct variable *v, const void *
 }
 
 void fill_server_means(const struct layout *l, const struct variable *v, void *data) {
+    const double stated = l->store->job->model->histograms[v->index].unit;
+    const double unit = stated > 0.0 ? stated : 1.0;
     const uint64_t width = width_of(l, v);
     double *to = data;
     for (uint64_t p = 0; p < points_of(l); p++, to += width) {
@@ -172,7 +182,7 @@ void fill_server_means(const struct layout *l, const struct variable *v, void *d
         const uint64_t n = c->count && complete ? l->store->job->points[p].facts.servers : 0;
         for (uint64_t i = 0; i < width; i++) {
             const double sum = i < n && i < c->bins ? (double)c->count[i] : 0.0;
-            to[i] = i < n ? sum / (double)complete : (double)NAN;
+            to[i] = i < n ? unit * (sum / (double)complete) : (double)NAN;
         }
     }
 }
@@ -242,7 +252,7 @@ bool take_spans(const struct layout *l, const struct variable *v, const void *da
             return refuse(why, "its ranges of replications make no sense");
         struct point_store *point = &l->into->points[range[0]];
         if (l->length[DIMENSION_REPLICATION])
-            store_reserve(l->into->job, point, range[2]);
+            store_reserve(l->into, range[0], range[2]);
         store_mark(point, range[1], range[2]);
     }
     return true;

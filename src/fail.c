@@ -25,6 +25,18 @@ void world_failed(const char *format, ...) {
     abort(); /* the way to end came back */
 }
 
+void user_failed(const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    fputs("potluck: ", stderr);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+    va_end(args);
+    fflush(stderr);
+    end_program(EXIT_USER);
+    abort();
+}
+
 void check_failed(const char *condition, const char *file, int line) {
     fprintf(stderr, "potluck: internal error: '%s' does not hold (%s:%d); please report this\n",
             condition, file, line);

@@ -4,6 +4,7 @@
  * model's table. */
 #include "job.h"
 
+#include "attachments.h"
 #include "job_parts.h"
 #include "number.h"
 
@@ -382,22 +383,32 @@ static void sort_complaints(const char *path, struct complaints *c) {
     c->text = sorted;
 }
 
-struct job *job_read(const char *path, const char *text, uint64_t replications,
+struct job *job_read(const char *path, const char *text, const struct reading *how,
                      const struct catalogue *models, struct complaints *complaints) {
+    static const struct reading plainly = {0};
     CHECK(!complaints->count);
+    how = how ? how : &plainly;
     size_t length = text ? strlen(text) : 0;
     char *copy = text ? duplicate_text(text) : read_file(path, &length, complaints);
     if (!copy)
         return NULL;
     struct job *job = allocate(1, sizeof *job);
-    *job = (struct job){.path = path, .text = copy, .text_length = length};
+    *job = (struct job){.path = path, .text = copy, .text_length = length, .budget = how->budget};
+    if (job->budget.bytes == 0)
+        job->budget.bytes = UINT64_MAX;
+    if (job->budget.threads == 0)
+        job->budget.threads = 1;
     struct storage *storage = storage_new();
     job->storage = storage;
     struct tree *tree = tree_read(path, copy, length, complaints);
-    struct reader r = {
-        .path = path, .complaints = complaints, .storage = storage, .models = models};
+    struct reader r = {.path = path,
+                       .complaints = complaints,
+                       .storage = storage,
+                       .models = models,
+                       .how = how,
+                       .job = job};
     if (tree)
-        read_root(&r, tree_root(tree), replications, job);
+        read_root(&r, tree_root(tree), how->replications, job);
     tree_free(tree);
     if (!complaints->count)
         return job;
@@ -417,6 +428,9 @@ void job_free(struct job *job) {
     free(job->title);
     free(job->resolved);
     free(job->identity);
+    for (unsigned i = 0; i < job->n_attachments; i++)
+        attachment_free(job->attachments[i]);
+    free(job->attachments);
     storage_free(job->storage);
     free(job);
 }

@@ -48,16 +48,31 @@ struct job {
     struct replications replications;
     struct point *points;
     uint64_t n_points;
-    char *resolved; /* complete YAML, defaults filled in, itself a valid job */
-    char *identity; /* `resolved` without `replications`: what --resume compares */
-    void *storage;  /* owns what the points refer to */
+    char *resolved;                  /* complete YAML, defaults filled in, itself a valid job */
+    char *identity;                  /* `resolved` without `replications`: what --resume compares */
+    struct budget budget;            /* what tables may take */
+    struct attachment **attachments; /* files that the job names, in the order of first mention */
+    unsigned n_attachments;
+    void *storage; /* owns what the points refer to */
 };
 
-/* Reads the job file at `path` (or, when `text` is not NULL, that text under the name `path`).
- * `replications` > 0 replaces what the file says (-r). On any mistake fills `complaints`, returns
- * NULL. */
-struct job *job_read(const char *path, const char *text, uint64_t replications,
+/* How a job is to be read, besides its text. */
+struct reading {
+    uint64_t replications;           /* > 0 replaces what the file says (-r) */
+    struct budget budget;            /* bytes 0: without limit */
+    struct attachment **attachments; /* files that were read already, found by name; those the job
+                                        uses become its own, NULL here; others are read from the
+                                        folder of the job file */
+    unsigned n_attachments;
+};
+
+/* Reads the job file at `path` (or, when `text` is not NULL, that text under the name `path`). `how`
+ * may be NULL. On any mistake fills `complaints`, returns NULL. */
+struct job *job_read(const char *path, const char *text, const struct reading *how,
                      const struct catalogue *models, struct complaints *complaints);
 void job_free(struct job *job);
+/* A file as `resolved` and `identity` name it: net.edges@sha256:9f86d0.., within quotes where YAML
+ * needs them. The caller frees. */
+char *job_file_text(const struct attachment *a);
 
 #endif

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * What the units that read a job share: job.c its top level, job_stop.c `replications`,
- * job_values.c the values of parameters, job_points.c the product of the axes, job_text.c the text
- * of the complete job. For them alone. */
+ * job_values.c the values of parameters, job_files.c those that are files, job_points.c the product
+ * of the axes, job_text.c the text of the complete job. For them alone. */
 #ifndef POTLUCK_JOB_PARTS_H
 #define POTLUCK_JOB_PARTS_H
 
 #include "job.h"
 #include "storage.h"
 #include "yaml_tree.h"
+
+#include <stdio.h>
 
 enum { POINTS_MAX = 100000, COMPLAINTS_MAX = 200 };
 #define REPLICATIONS_MAX 0xffffffffu /* a replication is one word of a counter */
@@ -32,6 +34,8 @@ struct reader {
     struct complaints *complaints;
     struct storage *storage;
     const struct catalogue *models;
+    const struct reading *how;
+    struct job *job;
     const struct model *model;
     struct place root;
     struct choices *choices; /* of each parameter of the model */
@@ -66,6 +70,10 @@ void job_add_choice(struct reader *r, struct choices *into, const struct choice 
 /* "a whole number, at least 1": what a parameter wants. */
 const char *job_wanted(struct reader *r, const struct parameter *p);
 
+/* job_files.c: the file that a node names, read or found among those read before. */
+bool job_read_file(struct reader *r, const struct parameter *p, const struct node *n,
+                   struct choice *c);
+
 /* job_entries.c: appends every setting of an entry. */
 void job_read_entry(struct reader *r, const struct parameter *p, const struct node *node,
                     struct choices *into);
@@ -84,6 +92,8 @@ void job_make_points(struct reader *r, struct job *job);
 /* job_text.c */
 void job_make_labels(struct reader *r, struct job *job);
 void job_make_resolved(struct reader *r, struct job *job);
+/* Text within double quotes, with escapes for what a YAML file may not have as it is. */
+void job_put_quoted(FILE *f, const char *s);
 
 /* What parameter i of the model is at a point. */
 static inline const struct choice *job_choice(const struct reader *r, unsigned i, uint64_t point) {

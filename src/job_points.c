@@ -59,7 +59,7 @@ static bool examine(struct reader *r, struct job *job, uint64_t k) {
     p->values = values;
     struct reason why = {""};
     unsigned at = 0;
-    if (!r->model->examine(values, &p->facts, &why, &at)) {
+    if (!r->model->examine(values, &job->budget, &p->facts, &why, &at)) {
         job_say(r, blamed(r, k, at), "%s", why.text);
         return false;
     }

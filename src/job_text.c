@@ -40,8 +40,7 @@ static uint32_t decode(const char *s, unsigned *length) {
     return code;
 }
 
-/* Within double quotes, with escapes for what a YAML file may not have as it is. */
-static void put_quoted(FILE *f, const char *s) {
+void job_put_quoted(FILE *f, const char *s) {
     fputc('"', f);
     for (unsigned length; *s; s += length) {
         const uint32_t c = decode(s, &length);
@@ -78,7 +77,7 @@ static char *job_text(struct reader *r, const struct job *job, bool with_replica
     struct text t;
     text_begin(&t);
     fputs("title: ", t.file);
-    put_quoted(t.file, job->title);
+    job_put_quoted(t.file, job->title);
     fprintf(t.file, "\nmodel: %s\nseed: %" PRIu64 "\n", r->model->kind.name, job->seed);
     if (with_replications)
         fprintf(t.file, "replications: %s\n", r->replications_text);
@@ -154,6 +153,8 @@ static void put_value(FILE *f, const struct choice *c) {
     if (c->value.counts)
         for (unsigned i = 0; i < c->value.n_counts; i++)
             fprintf(f, "%s%" PRIu64, i ? "x" : "", c->value.counts[i]);
+    else if (c->value.file)
+        fputs(c->value.file->name, f);
     else
         fprintf(f, c->inner ? "(%s)" : "%s", c->text);
 }
@@ -168,8 +169,9 @@ static void put_entry(struct reader *r, FILE *f, const struct family *family,
     fputs(kind->name, f);
     for (unsigned i = 0; i < kind->n_parameters; i++) {
         const struct parameter *p = &kind->parameters[i];
-        if (p->standard && !family->varies[i] &&
-            !strcmp(job_standard(r, p, r->root).text, c->inner[i].text))
+        if (c->inner[i].value.unset ||
+            (p->standard && !family->varies[i] &&
+             !strcmp(job_standard(r, p, r->root).text, c->inner[i].text)))
             continue;
         fprintf(f, " %s=", p->name);
         put_value(f, &c->inner[i]);
@@ -188,7 +190,7 @@ void job_make_labels(struct reader *r, struct job *job) {
         const char *separator = "";
         for (unsigned i = 0; i < model->n_parameters; i++) {
             const struct choice *c = job_choice(r, i, k);
-            if (!families[i] && r->choices[i].n == 1)
+            if (r->choices[i].n == 1 && (!families[i] || model->parameters[i].fixed))
                 continue;
             fputs(separator, t.file);
             separator = ", ";

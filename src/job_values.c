@@ -157,11 +157,21 @@ static bool read_word(struct reader *r, const struct parameter *p, const struct 
     return false;
 }
 
+/* The word for no number, where a parameter may go without. */
+static bool is_unset(const struct parameter *p, const struct node *n) {
+    return p->standard && !strcmp(p->standard, "unset") && n->plain && !strcmp(n->text, "unset");
+}
+
 static bool read_scalar(struct reader *r, const struct parameter *p, const struct node *n,
                         struct choice *c) {
     *c = (struct choice){.place = job_place(r, n)};
     if (n->type != NODE_SCALAR || node_null(n))
         return job_wrong(r, p, n);
+    if (is_unset(p, n)) {
+        c->value.unset = true;
+        c->text = "unset";
+        return true;
+    }
     switch (p->type) {
     case TYPE_COUNT:
         return read_count(r, p, n, c);
@@ -169,6 +179,8 @@ static bool read_scalar(struct reader *r, const struct parameter *p, const struc
         return read_real(r, p, n, c);
     case TYPE_FLAG:
         return read_flag(r, p, n, c);
+    case TYPE_FILE:
+        return job_read_file(r, p, n, c);
     default:
         return read_word(r, p, n, c);
     }

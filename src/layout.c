@@ -6,15 +6,33 @@
 #include <stdlib.h>
 #include <string.h>
 
+const struct axis_row axis_rows[] = {
+    [AXIS_LOAD] = {DIMENSION_LOAD, "load", "load, or the smallest of its bin", "1",
+                   "the largest load of the bin", bin_lower, NULL},
+    [AXIS_HOP] = {DIMENSION_HOP, "hop", "distance in hops, or the smallest of its bin", "hop",
+                  "the largest hop of the bin", bin_lower, NULL},
+    [AXIS_SERVER] = {DIMENSION_SERVER, "server", "number of the server", "1", NULL, NULL, NULL},
+    [AXIS_DEGREE] = {DIMENSION_DEGREE, "server_degree",
+                     "number of neighbours, or the smallest of its bin", "1",
+                     "the largest degree of the bin", bin_lower, NULL},
+    [AXIS_DEGREE_BIN] = {DIMENSION_DEGREE_BIN, "degree_bin",
+                         "number of neighbours, the smallest of a coarse bin", "1",
+                         "the largest degree of the bin", coarse_bin_lower, NULL},
+    [AXIS_DISTANCE] = {DIMENSION_DISTANCE, "distance", "distance, where its bin begins",
+                       "side of the square", "distance, where its bin ends", NULL,
+                       length_bin_lower},
+};
+enum { AXES = sizeof axis_rows / sizeof *axis_rows };
+
 enum dimension dimension_of(const struct histogram *h) {
-    return h->axis == AXIS_LOAD  ? DIMENSION_LOAD
-           : h->axis == AXIS_HOP ? DIMENSION_HOP
-                                 : DIMENSION_SERVER;
+    return axis_rows[h->axis].dimension;
 }
 
 bool dimension_grows(enum dimension d) {
-    return d == DIMENSION_REPLICATION || d == DIMENSION_LOAD || d == DIMENSION_HOP ||
-           d == DIMENSION_SPAN;
+    bool grows = d == DIMENSION_REPLICATION || d == DIMENSION_SPAN;
+    for (unsigned i = 0; i < AXES; i++)
+        grows |= d == axis_rows[i].dimension && axis_rows[i].upper;
+    return grows;
 }
 
 static const struct model *model_in(const struct layout *l) {
@@ -37,41 +55,51 @@ static void add_plain(struct layout *l, const char *name, const char *long_name,
     add(l, duplicate_text(name), duplicate_text(long_name), v);
 }
 
-static void add_coordinates(struct layout *l) {
+/* The numbers of points, replications and so on. */
+static void add_numbers(struct layout *l, bool state) {
     static const struct {
         enum dimension dimension;
-        const char *name, *long_name, *units;
-        bool state, bins;
+        const char *name, *long_name;
+        bool state;
     } table[] = {
-        {DIMENSION_POINT, "point", "number of the point", "1", false, false},
-        {DIMENSION_REPLICATION, "replication", "number of the replication", "1", false, false},
-        {DIMENSION_BATCH, "batch", "replication modulo 50", "1", false, false},
-        {DIMENSION_LOAD, "load", "load, or the smallest of its bin", "1", false, true},
-        {DIMENSION_HOP, "hop", "distance in hops, or the smallest of its bin", "hop", false, true},
-        {DIMENSION_SERVER, "server", "number of the server", "1", false, false},
-        {DIMENSION_SPAN, "span", "number of the range of completed replications", "1", true, false},
-        {DIMENSION_BOUND, "bound", "0: point, 1: first replication, 2: end", "1", true, false},
-        {DIMENSION_ROW, "row", "number of the statistic, in the order of the file", "1", true,
-         false},
-        {DIMENSION_WORD, "word", "0: count, 1-2: sum, 3-5: squares; low words first", "1", true,
-         false},
+        {DIMENSION_POINT, "point", "number of the point", false},
+        {DIMENSION_REPLICATION, "replication", "number of the replication", false},
+        {DIMENSION_BATCH, "batch", "replication modulo 50", false},
+        {DIMENSION_SPAN, "span", "number of the range of completed replications", true},
+        {DIMENSION_BOUND, "bound", "0: point, 1: first replication, 2: end", true},
+        {DIMENSION_ROW, "row", "number of the statistic, in the order of the model", true},
+        {DIMENSION_WORD, "word", "0: count, 1-2: sum, 3-5: squares; low words first", true},
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-        struct variable v = {.state = table[i].state,
-                             .coordinate = true,
-                             .element = ELEMENT_U64,
+        const struct variable v = {.state = state,
+                                   .coordinate = true,
+                                   .element = ELEMENT_U64,
+                                   .rank = 1,
+                                   .dimension = {table[i].dimension},
+                                   .units = "1",
+                                   .fill = fill_index};
+        if (table[i].state == state && l->length[table[i].dimension])
+            add_plain(l, table[i].name, table[i].long_name, v);
+    }
+}
+
+static void add_axes(struct layout *l) {
+    for (unsigned i = 0; i < AXES; i++) {
+        const struct axis_row *axis = &axis_rows[i];
+        struct variable v = {.coordinate = true,
+                             .element = axis->begin ? ELEMENT_F64 : ELEMENT_U64,
                              .rank = 1,
-                             .dimension = {table[i].dimension},
-                             .units = table[i].units,
-                             .fill = table[i].bins ? fill_lower : fill_index};
-        if (!l->length[table[i].dimension])
+                             .dimension = {axis->dimension},
+                             .units = axis->units,
+                             .index = i,
+                             .fill = axis->upper ? fill_lower : fill_index};
+        if (!l->length[axis->dimension])
             continue;
-        add_plain(l, table[i].name, table[i].long_name, v);
+        add_plain(l, axis->name, axis->long_name, v);
         v.coordinate = false;
         v.fill = fill_upper;
-        if (table[i].bins)
-            add(l, format_text("%s_upper", table[i].name),
-                format_text("the largest %s of the bin", table[i].name), v);
+        if (axis->upper)
+            add(l, format_text("%s_upper", axis->name), duplicate_text(axis->upper), v);
     }
 }
 
@@ -97,8 +125,25 @@ static void add_columns(struct layout *l) {
     add_plain(l, "stream", "which random words the point used; only equal ones are paired", count);
 }
 
+/* Whether some point of the job has anything to say in a row, in a histogram. */
+static bool row_somewhere(const struct layout *l, unsigned row) {
+    bool some = false;
+    for (uint64_t p = 0; !some && p < l->store->job->n_points; p++)
+        some = row_applies(&l->store->job->points[p], row);
+    return some;
+}
+
+static bool histogram_somewhere(const struct layout *l, unsigned histogram) {
+    bool some = false;
+    for (uint64_t p = 0; !some && p < l->store->job->n_points; p++)
+        some = histogram_applies(&l->store->job->points[p], histogram);
+    return some && l->store->job->keep_histogram[histogram];
+}
+
 static void add_rows(struct layout *l) {
     for (unsigned i = 0; i < model_in(l)->n_rows; i++) {
+        if (!row_somewhere(l, i))
+            continue;
         const struct row *r = &model_in(l)->rows[i];
         struct variable v = {.element = ELEMENT_F64,
                              .rank = 2,
@@ -194,7 +239,7 @@ static void add_server_sums(struct layout *l, struct variable v) {
     for (unsigned i = 0; i < model_in(l)->n_histograms; i++) {
         const struct histogram *h = &model_in(l)->histograms[i];
         v.index = i;
-        if (h->axis == AXIS_SERVER && l->store->job->keep_histogram[i])
+        if (h->axis == AXIS_SERVER && histogram_somewhere(l, i))
             add(l, duplicate_text(h->name),
                 format_text("%s, summed over replications", h->long_name), v);
     }
@@ -251,7 +296,7 @@ static void measure(struct layout *l) {
                  job->keep_rows && model->n_rows ? end + !end : 0);
         l->length[DIMENSION_SPAN] += point->n_spans;
         for (unsigned h = 0; h < model->n_histograms; h++) {
-            if (!job->keep_histogram[h])
+            if (!job->keep_histogram[h] || !histogram_applies(&job->points[p], h))
                 continue;
             const enum dimension d = dimension_of(&model->histograms[h]);
             const uint64_t used =
@@ -269,11 +314,13 @@ void layout_init(struct layout *l, const struct store *s) {
     measure(l);
     l->columns = columns_of(s->job);
     l->comparisons = compare_with_baseline(s);
-    add_coordinates(l);
+    add_numbers(l, false);
+    add_axes(l);
+    add_numbers(l, true);
     add_columns(l);
     add_rows(l);
     for (unsigned h = 0; h < model_in(l)->n_histograms; h++)
-        if (s->job->keep_histogram[h])
+        if (histogram_somewhere(l, h))
             add_histogram(l, h);
     add_comparisons(l);
     add_state(l);

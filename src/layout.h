@@ -17,6 +17,9 @@ enum dimension {
     DIMENSION_LOAD,
     DIMENSION_HOP,
     DIMENSION_SERVER,
+    DIMENSION_DEGREE,
+    DIMENSION_DEGREE_BIN,
+    DIMENSION_DISTANCE,
     DIMENSION_SPAN,
     DIMENSION_BOUND,
     DIMENSION_ROW,
@@ -25,6 +28,17 @@ enum dimension {
 };
 /* Words of a struct moments; bounds of a range of replications: its point, first, end. */
 enum { RANK_MAX = 3, MOMENT_WORDS = 6, BOUNDS = 3 };
+
+/* Where the elements of an axis lie: `lower` where they are whole numbers or bins of them, `begin`
+ * where they are bins of lengths, neither where they are numbered. */
+struct axis_row {
+    enum dimension dimension;
+    const char *name, *long_name, *units;
+    const char *upper; /* long name of NAME_upper; NULL: each element is one number */
+    uint64_t (*lower)(uint64_t bin);
+    double (*begin)(uint64_t bin);
+};
+extern const struct axis_row axis_rows[]; /* by enum axis */
 
 struct layout;
 
@@ -37,7 +51,7 @@ struct variable {
     enum dimension dimension[RANK_MAX];
     char *long_name;
     const char *units, *reference; /* borrowed; reference may be NULL */
-    unsigned index;                /* of the column, row, histogram or comparison it shows */
+    unsigned index;                /* of the column, axis, row, histogram or comparison it shows */
     /* Writes all elements, first dimension slowest; TEXT: borrowed strings. `data` comes zeroed. */
     void (*fill)(const struct layout *l, const struct variable *v, void *data);
     /* Puts elements that were read into the store, the ranges of replications before all else. Says

@@ -3,6 +3,7 @@
  * potluck: read the job, plan, play it on all ranks, gather, write. */
 #include "run.h"
 
+#include "graph_report.h"
 #include "plan.h"
 #include "table.h"
 #include "version.h"
@@ -38,7 +39,8 @@ static int give_up(struct complaints *complaints) {
 
 static int plan(const struct options *options, const struct catalogue *models,
                 struct complaints *complaints) {
-    struct job *job = job_read(options->input, NULL, options->replications, models, complaints);
+    const struct reading how = run_reading(options);
+    struct job *job = job_read(options->input, NULL, &how, models, complaints);
     if (!job)
         return give_up(complaints);
     const bool fits = plan_fits(job, options->memory, complaints);
@@ -46,6 +48,16 @@ static int plan(const struct options *options, const struct catalogue *models,
         plan_print(job, options, run_threads(options));
     job_free(job);
     return fits ? EXIT_DONE : give_up(complaints);
+}
+
+static int graph(const struct options *options, const struct catalogue *models,
+                 struct complaints *complaints) {
+    const struct reading how = run_reading(options);
+    struct job *job = job_read(options->input, NULL, &how, models, complaints);
+    const bool reported = job && graph_report(job, options, stdout, complaints);
+    if (job)
+        job_free(job);
+    return reported ? EXIT_DONE : give_up(complaints);
 }
 
 static int show(const struct options *options, struct complaints *complaints) {
@@ -87,6 +99,9 @@ int main(int argc, char **argv) {
         break;
     case COMMAND_SHOW:
         code = show(&options, &complaints);
+        break;
+    case COMMAND_GRAPH:
+        code = graph(&options, models, &complaints);
         break;
     case COMMAND_RUN:
         code = run(&argc, &argv, &options, models);

@@ -207,6 +207,8 @@ static void finish(struct reading *r) {
     }
     if (o->command == COMMAND_RUN)
         finish_run(r);
+    if (o->command == COMMAND_GRAPH && o->force && !o->write)
+        complain(r->complaints, NULL, "--force has a meaning only with --write");
 }
 
 static uint64_t default_memory(void) {

@@ -15,6 +15,7 @@ enum command {
     COMMAND_RUN,
     COMMAND_PLAN,
     COMMAND_SHOW,
+    COMMAND_GRAPH,
     COMMAND_LIST
 };
 enum progress_kind { PROGRESS_AUTO, PROGRESS_LINE, PROGRESS_PLAIN, PROGRESS_NONE };
@@ -29,6 +30,7 @@ struct options {
         output; /* run: OUT.h5; "-o" or the job's base name in the current folder with .h5; owned */
     const char *topic; /* list: topologies, policies, parameters, statistics, models; NULL: all */
     const char *by;    /* show --by: column names separated by commas, or NULL */
+    const char *write; /* graph --write: file for the graph, or NULL */
     enum show_format format;
     uint64_t replications; /* -r; 0: as the job says */
     bool resume, force, accept_source;

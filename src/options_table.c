@@ -22,6 +22,10 @@ const struct command_row command_rows[] = {
      "Checks the job and says what running it would take."},
     {"show", COMMAND_SHOW, "OUT.h5", "a table of a result file",
      "Prints one row per point of a result file, complete or not."},
+    {"graph", COMMAND_GRAPH, "JOB.yaml", "what the topologies of a job are like",
+     "Makes each topology of the job, or that of one point, and says how large it is, how servers\n"
+     "are connected, how far apart they are and whom k hops reach; --write puts it into a file.\n"
+     "Random ones are those of replication 0 unless --only names another."},
     {"list", COMMAND_LIST, "[TOPIC]", "what a job can name",
      "Topics: models, parameters, statistics, and every sort of thing that has names of its own, "
      "such\n"
@@ -182,6 +186,13 @@ static bool set_by(struct options *o, const char *value, struct reason *why) {
     return true;
 }
 
+static bool set_write(struct options *o, const char *value, struct reason *why) {
+    if (!*value || value[strlen(value) - 1] == '/')
+        return refuse(why, "must be the name of a file, not '%s'", value);
+    o->write = value;
+    return true;
+}
+
 static bool set_csv(struct options *o, const char *value, struct reason *why) {
     (void)value;
     if (o->format == SHOW_JSON)
@@ -221,15 +232,18 @@ enum {
     RUN = 1 << COMMAND_RUN,
     PLAN = 1 << COMMAND_PLAN,
     SHOW = 1 << COMMAND_SHOW,
-    EVERY = RUN | PLAN | SHOW | 1 << COMMAND_LIST | 1 << COMMAND_HELP
+    GRAPH = 1 << COMMAND_GRAPH,
+    EVERY = RUN | PLAN | SHOW | GRAPH | 1 << COMMAND_LIST | 1 << COMMAND_HELP
 };
 
 const struct option_row option_rows[] = {
     {"-o", "OUT.h5", RUN, "result file; default: the job's name in the current folder", set_output},
-    {"-r", "N", RUN | PLAN, "number of replications, in place of what the job says",
+    {"-r", "N", RUN | PLAN | GRAPH, "number of replications, in place of what the job says",
      set_replications},
     {"--resume", NULL, RUN, "carry on from OUT.h5; start anew when there is none", set_resume},
-    {"--force", NULL, RUN, "replace an existing OUT.h5", set_force},
+    {"--write", "FILE", GRAPH,
+     "write it: .graphml, .gml, .net, .paj; other names: a list of edges or points", set_write},
+    {"--force", NULL, RUN | GRAPH, "replace an existing file", set_force},
     {"--accept-source", NULL, RUN, "with --resume: although another source revision wrote OUT.h5",
      set_accept_source},
     {"--threads", "N", RUN | PLAN, "threads of each rank; default: the cores it may use",
@@ -237,10 +251,10 @@ const struct option_row option_rows[] = {
     {"--max-time", "T", RUN,
      "save and stop with exit code 75 after this time: 90, 10m, 2h, 1-00:00:00", set_max_time},
     {"--checkpoint", "T", RUN, "time between snapshots; default 60 seconds", set_checkpoint},
-    {"--memory", "SIZE", RUN | PLAN,
+    {"--memory", "SIZE", RUN | PLAN | GRAPH,
      "memory of each rank for tables, e.g. 2G; default: half of the machine's", set_memory},
-    {"--only", "POINT[:REPLICATION]", RUN, "play this alone, counted from 0, and print its rows",
-     set_only},
+    {"--only", "POINT[:REPLICATION]", RUN | GRAPH,
+     "this alone, counted from 0; run prints its rows", set_only},
     {"--progress", "KIND", RUN, "auto, line (one live line), plain (a line now and then) or none",
      set_progress},
     {"--by", "COLUMNS", SHOW, "label and sort the rows by these columns, separated by commas",

@@ -17,16 +17,16 @@ struct parcel *parcel_new(const struct job *job, const struct range *range) {
     p->outcome.first = range->first;
     for (unsigned h = 0; h < model->n_histograms; h++)
         if (job->keep_histogram[h])
-            words += histogram_batches(&job->model->histograms[h]) * facts->bins[h];
+            words += histogram_batches(&model->histograms[h]) * facts->bins[h];
     uint64_t *at = p->memory = allocate(words, sizeof *at);
     p->outcome.tally = (int64_t *)at;
     at += range->count * model->n_rows;
     for (unsigned h = 0; h < model->n_histograms; h++) {
-        if (!job->keep_histogram[h])
+        if (!job->keep_histogram[h] || facts->bins[h] == 0)
             continue;
         p->outcome.histogram[h] = at;
         p->outcome.stride[h] = facts->bins[h];
-        at += histogram_batches(&job->model->histograms[h]) * facts->bins[h];
+        at += histogram_batches(&model->histograms[h]) * facts->bins[h];
     }
     return p;
 }
@@ -91,7 +91,7 @@ struct parcel *parcel_unpack(const struct job *job, uint64_t *message) {
     p->outcome.tally = (int64_t *)at;
     at += job->keep_rows ? p->outcome.count * model->n_rows : 0;
     for (unsigned h = 0; h < model->n_histograms; h++)
-        if (job->keep_histogram[h]) {
+        if (p->outcome.used[h] > 0) {
             p->outcome.histogram[h] = at;
             at += histogram_batches(&job->model->histograms[h]) * p->outcome.used[h];
         }

@@ -15,7 +15,7 @@ struct parcel {
     void *memory; /* owns what outcome points to */
 };
 
-/* Zeroed memory for a range of a point. */
+/* Zeroed memory for a range of a point; none for histograms that do not apply to it. */
 struct parcel *parcel_new(const struct job *job, const struct range *range);
 /* Zeroes the histograms: the range starts again. */
 void parcel_restart(const struct job *job, struct parcel *p);

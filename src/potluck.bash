@@ -5,27 +5,29 @@ _potluck() {
   local options="" files="" words=""
   COMPREPLY=()
   if [ "$COMP_CWORD" -eq 1 ]; then
-    mapfile -t COMPREPLY < <(compgen -W "run plan show list help --help --version" -- "$word")
+    mapfile -t COMPREPLY < <(compgen -W "run plan show graph list help --help --version" -- "$word")
     return
   fi
   case "$before" in
     -o) files="h5" ;;
     --progress) words="auto line plain none" ;;
+    --write) files="*" ;;
     -r|--threads|--max-time|--checkpoint|--memory|--only|--by) return ;;
   esac
   case "$command" in
     run) options="-o -r --resume --force --accept-source --threads --max-time --checkpoint --memory --only --progress --help --version" ;;
     plan) options="-r --threads --memory --help --version" ;;
     show) options="--by --csv --json --help --version" ;;
+    graph) options="-r --write --force --memory --only --help --version" ;;
     list) options="--help --version" ;;
     help) options="--help --version" ;;
   esac
   if [ -z "$files$words" ]; then
     case "$command" in
-      run|plan) files="yaml" ;;
+      run|plan|graph) files="yaml" ;;
       show) files="h5" ;;
       list) words="models parameters statistics topologies policies" ;;
-      help) words="run plan show list" ;;
+      help) words="run plan show graph list" ;;
     esac
     [[ $word == -* ]] && words="$options" files=""
   fi

@@ -29,7 +29,9 @@ enum purpose {
     PURPOSE_STAY = 5,      /* complete graph: which jobs a blind policy leaves at their origin */
     PURPOSE_OCCUPANCY = 6, /* method: occupancy */
     PURPOSE_GRAPH = 7,     /* random graphs */
-    PURPOSE_BORDER = 8     /* lane = attempt: replaces a neighbour that would lie beyond a border */
+    PURPOSE_BORDER = 8,    /* lane = attempt: replaces a neighbour that would lie beyond a border */
+    PURPOSE_ACCEPT = 9,    /* neighbours found by rejection (near_graph.h) */
+    PURPOSE_SAMPLE = 10    /* distances: sampled, which jobs are measured */
 };
 
 struct stream {

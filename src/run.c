@@ -4,6 +4,7 @@
  * read the same resolved text; everybody plays; rank 0 writes. */
 #include "run.h"
 
+#include "attachments.h"
 #include "cluster.h"
 #include "conductor.h"
 #include "lock.h"
@@ -35,6 +36,11 @@ bool run_is_first(void) {
 
 unsigned run_threads(const struct options *options) {
     return runner_threads(options->threads);
+}
+
+struct reading run_reading(const struct options *options) {
+    return (struct reading){.replications = options->replications,
+                            .budget = {options->memory, run_threads(options)}};
 }
 
 static bool exists(const char *path) {
@@ -88,6 +94,38 @@ static void first_difference(const char *mine, const char *theirs, struct reason
            (int)strcspn(theirs, "\n"), theirs);
 }
 
+/* The digest that another job's text gives for a file of this one; NULL when it names no such
+ * file. */
+static const char *digest_in(const char *text, const struct attachment *a) {
+    char *own = job_file_text(a);
+    const size_t end = strlen(a->sha256) + (own[0] == '"');
+    own[strlen(own) - end] = '\0'; /* the name and what marks a digest */
+    const char *at = strstr(text, own);
+    while (at && (at == text || !strchr(" [\n", at[-1])))
+        at = strstr(at + 1, own);
+    at = at ? at + strlen(own) : NULL;
+    free(own);
+    return at;
+}
+
+/* Another job than that of the results: files that have changed, or else the first difference. */
+static void complain_differs(const char *output, const struct job *job, const char *theirs,
+                             struct complaints *complaints) {
+    struct reason why;
+    for (unsigned i = 0; i < job->n_attachments; i++) {
+        const struct attachment *a = job->attachments[i];
+        const int length = (int)strlen(a->sha256);
+        const char *digest = digest_in(theirs, a);
+        if (digest && strncmp(digest, a->sha256, (size_t)length) != 0)
+            complain(complaints, NULL, "--resume: %s has changed: SHA-256 %s here, %.*s in %s",
+                     a->name, a->sha256, length, digest, output);
+    }
+    if (complaints->count)
+        return;
+    first_difference(job->identity, theirs, &why);
+    complain(complaints, NULL, "--resume: %s holds another job: %s", output, why.text);
+}
+
 /* Nothing that was played is thrown away for a smaller number of replications. Where a changed
  * stopping rule might have stopped a point before what is there, the point is played anew. */
 static bool accept_saved(struct store *store, bool same_rule, struct complaints *complaints) {
@@ -128,8 +166,7 @@ static bool resume(const struct options *o, struct job *job, struct store *store
                *resolved = results_attribute(saved, "resolved");
     const char *revision = results_attribute(saved, "source_revision");
     if (!theirs || !resolved || strcmp(theirs, job->identity) != 0) {
-        first_difference(job->identity, theirs ? theirs : "", &why);
-        complain(complaints, NULL, "--resume: %s holds another job: %s", o->output, why.text);
+        complain_differs(o->output, job, theirs ? theirs : "", complaints);
     } else if (!o->accept_source && (!revision || strcmp(revision, log_revision()) != 0)) {
         complain(
             complaints, NULL,
@@ -153,7 +190,10 @@ static struct job *reseed(struct job *job, const char *seed_line, const struct c
     char *text = format_text("%.*s%.*s%s", (int)(mine - job->resolved), job->resolved,
                              (int)(1 + strcspn(seed_line + 1, "\n")), seed_line,
                              mine + 1 + strcspn(mine + 1, "\n"));
-    struct job *other = job_read(job->path, text, 0, models, complaints);
+    const struct reading how = {.budget = job->budget,
+                                .attachments = job->attachments,
+                                .n_attachments = job->n_attachments};
+    struct job *other = job_read(job->path, text, &how, models, complaints);
     CHECK(other);
     free(text);
     free(other->text);
@@ -166,7 +206,8 @@ static struct job *reseed(struct job *job, const char *seed_line, const struct c
 /* --resume without a seed in the job file goes on with the seed of the results. */
 static struct job *read_job(const struct options *o, const struct catalogue *models,
                             struct complaints *complaints) {
-    struct job *job = job_read(o->input, NULL, o->replications, models, complaints);
+    const struct reading how = run_reading(o);
+    struct job *job = job_read(o->input, NULL, &how, models, complaints);
     if (!job || !job->seed_drawn || !o->resume || !writes(o) || !exists(o->output))
         return job;
     struct reason why;
@@ -253,6 +294,41 @@ static void say_farewell(void *context, const struct account *account) {
     lock_release();
 }
 
+/* Rank 0's attachments on the other ranks; there the caller frees the list. */
+static struct attachment **share_attachments(const struct job *job, unsigned *n) {
+    uint64_t count = job ? job->n_attachments : 0;
+    cluster_share_words(&count, 1);
+    struct attachment **all = job ? job->attachments : allocate(count, sizeof *all);
+    for (uint64_t i = 0; i < count; i++) {
+        char *name = job ? all[i]->name : NULL;
+        uint64_t length = job ? all[i]->length : 0;
+        cluster_share_text(&name);
+        cluster_share_words(&length, 1);
+        char *bytes = job ? all[i]->bytes : allocate(length + 1, 1);
+        cluster_share_bytes(bytes, length);
+        if (!job)
+            all[i] = attachment_new(name, bytes, length);
+    }
+    *n = (unsigned)count;
+    return all;
+}
+
+/* The job of rank 0 on the other ranks, from its complete text and its files; `job` is NULL there,
+ * *text theirs to free at the end. */
+static struct job *share_job(struct job *job, char **text, const struct options *o,
+                             const struct catalogue *models) {
+    struct reading how = {.budget = run_reading(o).budget};
+    struct complaints complaints = {0};
+    *text = job ? job->resolved : NULL;
+    cluster_share_text(text);
+    how.attachments = share_attachments(job, &how.n_attachments);
+    if (job)
+        return job;
+    job = job_read("resolved job", *text, &how, models, &complaints);
+    free(how.attachments);
+    return job;
+}
+
 /* Rank 0's word on whether to start, to all. */
 static bool agreed(bool start) {
     uint64_t word = start;
@@ -281,13 +357,13 @@ int run(int *argc, char ***argv, const struct options *o, const struct catalogue
         cluster_finish();
         return EXIT_USER;
     }
-    char *text = first ? job->resolved : NULL;
-    cluster_share_text(&text);
-    if (!first)
-        job = job_read("resolved job", text, 0, models, &complaints);
+    char *text;
+    job = share_job(job, &text, o, models);
     CHECK(job);
-    if (first)
+    if (first) {
+        plan_notes(job, stderr);
         log_begin(o, job, &cluster, run_threads(o));
+    }
     struct ending ending = {o, store};
     const struct farewell farewell = {say_farewell, &ending};
     const struct account account = conduct_run(job, store, o, &cluster, &farewell);

@@ -9,6 +9,8 @@
 
 /* Whether this process is the one that speaks: the first rank of a launcher, or alone. */
 bool run_is_first(void);
+/* How options want a job to be read. */
+struct reading run_reading(const struct options *options);
 /* Threads a rank will use. */
 unsigned run_threads(const struct options *options);
 /* Returns the exit code. */

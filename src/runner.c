@@ -160,8 +160,13 @@ static struct table_of *tables_acquire(struct runner *r, uint64_t point) {
             t = &r->tables[i];
     if (!t) {
         t = free_slot(r);
-        *t = (struct table_of){.point = point,
-                               .prepared = r->job->model->prepare(r->job->points[point].values)};
+        const struct point *p = &r->job->points[point];
+        struct reason why = {""};
+        *t = (struct table_of){
+            .point = point,
+            .prepared = r->job->model->prepare(p->values, p->key, &r->job->budget, &why)};
+        if (!t->prepared)
+            user_failed("point %llu (%s): %s", (unsigned long long)point, p->label, why.text);
     }
     t->users++;
     t->last_use = ++r->clock;
@@ -219,6 +224,9 @@ static void play_range(struct runner *r, struct workspace *work, const struct ra
                        need = job->model->play(tables->prepared, point->key, *work, &p->outcome);
         const uint64_t spent = now_ns() - start;
         p->nanoseconds += spent;
+        if (need == PLAY_REFUSED)
+            user_failed("point %llu (%s): %s", (unsigned long long)range->point, point->label,
+                        p->outcome.why.text);
         if (need > 0) {
             workspace_grow(work, need);
             parcel_restart(job, p);

@@ -3,7 +3,6 @@
  * Exact sums, Student's t, total variation. Only + - * / and square roots reach a result: each is
  * rounded the same way on every machine. */
 #include "stats.h"
-#include "bins.h"
 #include "wide.h"
 
 #include <math.h>
@@ -152,12 +151,20 @@ double student_95(uint64_t df) {
     return (low + high) / 2;
 }
 
+struct batches stats_batches(const uint64_t *count, uint64_t stride, uint64_t bins) {
+    struct batches p = {.count = count, .stride = stride, .bins = bins};
+    for (unsigned b = 0; b < BATCHES; b++)
+        for (uint64_t k = 0; k < bins; k++)
+            p.observed[b] += count[b * stride + k];
+    return p;
+}
+
 /* Pooled numbers of a set of batches. */
 static uint64_t pooled_observations(const struct batches *p) {
     uint64_t sum = 0;
     for (unsigned b = 0; b < BATCHES; b++)
-        sum += p->replications[b];
-    return sum * p->servers;
+        sum += p->observed[b];
+    return sum;
 }
 
 static uint64_t pooled_count(const struct batches *p, uint64_t bin) {
@@ -170,8 +177,7 @@ static uint64_t pooled_count(const struct batches *p, uint64_t bin) {
 static double batch_fraction(const struct batches *p, unsigned batch, uint64_t bin) {
     if (bin >= p->bins)
         return 0;
-    return (double)p->count[batch * p->stride + bin] /
-           ((double)p->replications[batch] * (double)p->servers);
+    return (double)p->count[batch * p->stride + bin] / (double)p->observed[batch];
 }
 
 double stats_fraction(const struct batches *p, uint64_t bin) {
@@ -184,9 +190,9 @@ double stats_fraction_se(const struct batches *p, uint64_t bin) {
     double sum = 0;
     unsigned used = 0;
     for (unsigned b = 0; b < BATCHES; b++) {
-        if (!p->replications[b])
+        if (!p->observed[b])
             continue;
-        const double size = (double)p->replications[b] * (double)p->servers;
+        const double size = (double)p->observed[b];
         const double rest =
             (bin < p->bins ? (double)p->count[b * p->stride + bin] : 0) - fraction * size;
         sum += rest * rest;
@@ -202,8 +208,8 @@ static double half_difference(const struct batches *p, const struct batches *q, 
     for (unsigned b = 0; b < BATCHES; b++) {
         if (parity < 2 && b % 2 != parity)
             continue;
-        np += (double)p->replications[b] * (double)p->servers;
-        nq += (double)q->replications[b] * (double)q->servers;
+        np += (double)p->observed[b];
+        nq += (double)q->observed[b];
         cp += bin < p->bins ? (double)p->count[b * p->stride + bin] : 0;
         cq += bin < q->bins ? (double)q->count[b * q->stride + bin] : 0;
     }
@@ -212,7 +218,7 @@ static double half_difference(const struct batches *p, const struct batches *q, 
 
 /* Both points have this batch. */
 static bool shared_batch(const struct batches *p, const struct batches *q, unsigned b) {
-    return p->replications[b] && q->replications[b];
+    return p->observed[b] && q->observed[b];
 }
 
 /* Expected |difference| of each bin if the laws were equal: normal with the spread seen over the

@@ -4,6 +4,8 @@
 #ifndef POTLUCK_STATS_H
 #define POTLUCK_STATS_H
 
+#include "bins.h"
+
 #include <stdint.h>
 
 /* Count, sum and sum of squares of signed 64-bit integers, exactly, for up to 2^63 of them.
@@ -26,8 +28,16 @@ double moments_se(const struct moments *m);
  * below 1e-9. The same bits on every machine. */
 double student_95(uint64_t df);
 
-/* Total variation between the laws of two points, from histograms kept in batches. p and q are
- * [BATCHES][stride], np and nq the observations in each batch (servers times replications). */
+/* A histogram kept in batches of replications. Replications may differ in how much they observe
+ * (servers of a random graph's largest component), so fractions are of what was counted. */
+struct batches {
+    const uint64_t *count; /* [BATCHES][stride]; borrowed */
+    uint64_t stride, bins;
+    uint64_t observed[BATCHES]; /* the sum of each batch */
+};
+struct batches stats_batches(const uint64_t *count, uint64_t stride, uint64_t bins);
+
+/* Total variation between the laws of two points. */
 struct variation {
     double tv; /* plug-in: 1/2 sum |p - q| of the pooled fractions */
     double
@@ -35,12 +45,6 @@ struct variation {
     double
         cross; /* signs from one half of the batches, sums from the other, both ways; biased low */
     double cross_se;
-};
-struct batches {
-    const uint64_t *count; /* [BATCHES][stride] */
-    uint64_t stride, bins;
-    const uint64_t *replications; /* [BATCHES] */
-    uint64_t servers;
 };
 struct variation stats_variation(const struct batches *p, const struct batches *q);
 /* Fraction of bin b and its standard error from the spread over batches (ratio estimate); NaN where

@@ -37,13 +37,16 @@ void store_clear(const struct job *job, struct point_store *p) {
     point_free(p);
 }
 
-void store_reserve(const struct job *job, struct point_store *p, uint64_t replications) {
-    if (!job->keep_rows || replications <= p->capacity)
+void store_reserve(struct store *s, uint64_t point, uint64_t replications) {
+    struct point_store *p = &s->points[point];
+    if (!s->job->keep_rows || replications <= p->capacity)
         return;
     uint64_t room = p->capacity + p->capacity / 2;
     if (room < replications)
         room = replications;
-    for (unsigned r = 0; r < job->model->n_rows; r++) {
+    for (unsigned r = 0; r < s->job->model->n_rows; r++) {
+        if (!row_applies(&s->job->points[point], r))
+            continue;
         p->row[r] = reallocate(p->row[r], room, sizeof *p->row[r]);
         for (uint64_t i = p->capacity; i < room; i++)
             p->row[r][i] = (double)NAN;
@@ -107,10 +110,11 @@ static void fold_rows(struct store *s, uint64_t point, const struct outcome *o) 
     const struct affine *affine = s->job->points[point].facts.row;
     struct point_store *p = &s->points[point];
     const uint64_t end = o->first + o->count;
-    store_reserve(s->job, p, p->target > end ? p->target : end);
+    store_reserve(s, point, p->target > end ? p->target : end);
     for (uint64_t i = 0; i < o->count; i++)
         for (unsigned r = 0; r < n_rows; r++)
-            p->row[r][o->first + i] = affine_value(affine[r], (double)o->tally[i * n_rows + r]);
+            if (p->row[r])
+                p->row[r][o->first + i] = affine_value(affine[r], (double)o->tally[i * n_rows + r]);
 }
 
 /* How many of first .. first+count-1 are b modulo BATCHES. */

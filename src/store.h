@@ -16,7 +16,7 @@ struct span {
 struct counts {
     uint64_t bins;   /* in use */
     uint64_t stride; /* allocated bins per batch */
-    uint64_t *count; /* [batched ? BATCHES : 1][stride] */
+    uint64_t *count; /* [batched ? BATCHES : 1][stride]; NULL: nothing counted */
 };
 
 struct point_store {
@@ -25,7 +25,8 @@ struct point_store {
     bool done;          /* nothing more to play */
     struct span *spans; /* completed, sorted, disjoint, not touching */
     unsigned n_spans;
-    double *row[ROWS_MAX]; /* [row][replication]; NaN where not complete; NULL with keep: means */
+    double *row[ROWS_MAX]; /* [row][replication]; NaN where not complete; NULL with keep: means and
+                              where the row does not apply to the point */
     uint64_t capacity;     /* replications there is room for in row[] */
     struct moments moments[ROWS_MAX];     /* of the tallies */
     uint64_t batch_replications[BATCHES]; /* completed replications r with r % BATCHES == b */
@@ -36,6 +37,14 @@ struct store {
     const struct job *job; /* borrowed */
     struct point_store *points;
 };
+
+/* Whether a row or a histogram of the model says anything about a point. */
+static inline bool row_applies(const struct point *p, unsigned row) {
+    return !__builtin_isnan(p->facts.row[row].divisor);
+}
+static inline bool histogram_applies(const struct point *p, unsigned histogram) {
+    return p->facts.bins[histogram] > 0;
+}
 
 struct store *store_new(const struct job *job);
 void store_free(struct store *s);
@@ -48,8 +57,8 @@ void store_fold(struct store *s, uint64_t point, const struct outcome *outcome,
                 const struct moments *sums);
 /* Adds the span to the completed ones; no overlap allowed. */
 void store_mark(struct point_store *p, uint64_t first, uint64_t end);
-/* Room for at least `replications` rows. */
-void store_reserve(const struct job *job, struct point_store *p, uint64_t replications);
+/* Room for at least `replications` rows at a point. */
+void store_reserve(struct store *s, uint64_t point, uint64_t replications);
 /* Room for at least `bins` bins in histogram h. */
 void store_widen(const struct job *job, struct point_store *p, unsigned h, uint64_t bins);
 /* Empties a point: it is to be played anew. */

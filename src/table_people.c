@@ -181,7 +181,8 @@ static void add_statistics(const struct table *t, struct views *all) {
     const unsigned labels = all->n;
     for (size_t i = 0; i < sizeof most_wanted / sizeof *most_wanted; i++)
         add_statistic(t, all, most_wanted[i]);
-    for (unsigned i = 0; all->n == labels && i < t->n_columns; i++)
+    const int end = table_find(t, "replications"); /* parameters stand before it */
+    for (unsigned i = (unsigned)(end + 1); all->n == labels && i < t->n_columns; i++)
         if (!strncmp(t->columns[i].name, "mean_", 5))
             for (; i < t->n_columns; i++) /* none of them: every mean there is */
                 if (!strncmp(t->columns[i].name, "mean_", 5))

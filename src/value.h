@@ -8,6 +8,7 @@
 #define POTLUCK_VALUE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum parameter_type {
@@ -17,7 +18,9 @@ enum parameter_type {
     TYPE_FLAG,   /* true or false */
     TYPE_WORD,   /* one of `words` */
     TYPE_COUNTS, /* vector of whole numbers: 100x100 or [100, 100] */
-    TYPE_ENTRY   /* one kind of `catalogue`: its name, or name: {parameters} */
+    TYPE_FILE, /* name of a file, which is read with the job: net.edges, or with what it must hold,
+                    net.edges@sha256:9f86d0.. */
+    TYPE_ENTRY /* one kind of `catalogue`: its name, or name: {parameters} */
 };
 
 struct catalogue;
@@ -26,9 +29,11 @@ struct catalogue;
 struct parameter {
     const char *name;
     enum parameter_type type;
-    double lower, upper;  /* inclusive bounds of a number (of each element of a vector) */
-    const char *standard; /* the default, as a job file would write it; NULL: must be given */
-    const char *words;    /* TYPE_WORD: the allowed words, separated by | */
+    double lower, upper; /* inclusive bounds of a number (of each element of a vector) */
+    const char
+        *standard;     /* the default, as a job file would write it; NULL: must be given. A number
+                             whose default is "unset" may be left out, and has then no value */
+    const char *words; /* TYPE_WORD: the allowed words, separated by | */
     const struct catalogue *catalogue; /* TYPE_ENTRY */
     bool relative;                     /* TYPE_COUNT: 10n is allowed */
     bool fixed;                        /* one value for the whole job: never an axis */
@@ -55,15 +60,28 @@ struct catalogue {
 
 struct entry;
 
+/* A file that a job names, whole. Rank 0 reads it, the others get its bytes. */
+struct attachment {
+    char *name;  /* as the job file names it, without the digest */
+    char *bytes; /* [length], and a zero byte beyond */
+    size_t length;
+    char sha256[65]; /* hexadecimal */
+    void *parsed;    /* what its reader made of it, so that this is done once; NULL: not yet */
+    void (*release)(void *parsed);
+};
+
 /* The value of one parameter in one point. Which members count depends on the parameter's type. */
 struct value {
     double real;    /* REAL; FLAG: 0 or 1; COUNT: the number, or the factor of n when `relative` */
     uint64_t count; /* COUNT, exact, when not relative */
     bool relative;  /* COUNT given as a multiple of n */
+    bool unset;     /* COUNT, REAL: it has no value */
     unsigned word;  /* WORD: its position in `words` */
     unsigned n_counts;         /* COUNTS */
     const uint64_t *counts;    /* COUNTS, owned by the job */
     const struct entry *entry; /* ENTRY, owned by the job */
+    struct attachment
+        *file; /* FILE, owned by the job; `parsed` is written by one thread at a time */
 };
 
 /* A kind with a value for each of its parameters. */

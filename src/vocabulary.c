@@ -62,6 +62,8 @@ char *parameter_wanted(const struct parameter *p) {
         return words_wanted(p);
     case TYPE_ENTRY:
         return format_text("a %s", p->catalogue->noun);
+    case TYPE_FILE:
+        return duplicate_text("a file name");
     default:
         return number_wanted(p);
     }

@@ -21,7 +21,9 @@ static bool describe(const struct value *v, struct space *s, struct reason *why,
     return true;
 }
 
-static struct edges *build(const struct value *v, struct reason *why) {
+static struct edges *build(const struct value *v, struct stream words, uint32_t attempt,
+                           struct reason *why) {
+    (void)words, (void)attempt;
     return bridge_complete(v[0].count, why);
 }
 

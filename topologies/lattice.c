@@ -62,16 +62,24 @@ static bool describe_grid(const struct value *v, struct space *s, struct reason 
     return box(v[0].counts, v[0].n_counts, false, s, why);
 }
 
-static struct edges *build_ring(const struct value *v, struct reason *why) {
+static struct edges *build_ring(const struct value *v, struct stream words, uint32_t attempt,
+                                struct reason *why) {
+    (void)words, (void)attempt;
     return bridge_lattice(&v[0].count, 1, true, why);
 }
-static struct edges *build_line(const struct value *v, struct reason *why) {
+static struct edges *build_line(const struct value *v, struct stream words, uint32_t attempt,
+                                struct reason *why) {
+    (void)words, (void)attempt;
     return bridge_lattice(&v[0].count, 1, false, why);
 }
-static struct edges *build_torus(const struct value *v, struct reason *why) {
+static struct edges *build_torus(const struct value *v, struct stream words, uint32_t attempt,
+                                 struct reason *why) {
+    (void)words, (void)attempt;
     return bridge_lattice(v[0].counts, v[0].n_counts, true, why);
 }
-static struct edges *build_grid(const struct value *v, struct reason *why) {
+static struct edges *build_grid(const struct value *v, struct stream words, uint32_t attempt,
+                                struct reason *why) {
+    (void)words, (void)attempt;
     return bridge_lattice(v[0].counts, v[0].n_counts, false, why);
 }
 

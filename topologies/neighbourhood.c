@@ -3,8 +3,8 @@
  * Tables of neighbours. */
 #include "neighbourhood.h"
 
+#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* From the middle of an unbounded box: every vector a border could leave. */
 static void free_shells(const struct space *s, uint64_t reach, uint64_t *shell) {
@@ -128,51 +128,6 @@ void offsets_free(struct offsets *o) {
     *o = (struct offsets){0};
 }
 
-/* Breadth-first search in a tree by formula. */
-struct search {
-    const struct space *s;
-    uint32_t *queue;   /* [n] */
-    uint32_t *visited; /* [n]: number of the last search that saw the vertex */
-    uint32_t round;
-};
-
-static void visit(struct search *b, uint64_t v, uint64_t *tail) {
-    if (b->visited[v] == b->round)
-        return;
-    b->visited[v] = b->round;
-    b->queue[(*tail)++] = (uint32_t)v;
-}
-
-/* Fills the queue with u and then its shells; shell[h] is where distance h+1 ends. */
-static void search_from(struct search *b, uint64_t u, uint64_t reach, uint64_t *shell_end) {
-    const uint64_t n = b->s->n, children = b->s->children;
-    uint64_t head = 0, tail = 0;
-    b->round++;
-    visit(b, u, &tail);
-    for (uint64_t h = 0; h < reach; h++) {
-        for (const uint64_t end = tail; head < end; head++) {
-            const uint64_t x = b->queue[head];
-            if (x > 0)
-                visit(b, (x - 1) / children, &tail);
-            for (uint64_t c = children * x + 1; c <= children * x + children && c < n; c++)
-                visit(b, c, &tail);
-        }
-        shell_end[h] = tail;
-    }
-}
-
-static void search_init(struct search *b, const struct space *s) {
-    CHECK(s->form == FORM_TREE);
-    *b = (struct search){.s = s,
-                         .queue = allocate(s->n, sizeof *b->queue),
-                         .visited = allocate(s->n, sizeof *b->visited)};
-}
-
-static void search_free(struct search *b) {
-    free(b->queue);
-    free(b->visited);
-}
-
 /* Servers of the subtree of x at most `depth` levels below it. */
 static uint64_t below(const struct space *s, uint64_t x, uint64_t depth) {
     uint64_t first = x, last = x, sum = 0;
@@ -202,12 +157,32 @@ static uint64_t lists_members(const struct space *s, uint64_t reach, uint64_t st
     return sum;
 }
 
-uint64_t lists_bytes(const struct space *s, uint64_t reach) {
+uint64_t lists_bytes(const struct space *s, uint64_t reach, bool weighted) {
     if (reach > s->diameter)
         reach = s->diameter;
-    const uint64_t enough = (uint64_t)1 << 40, step = (s->n >> 22) + 1; /* a sample of large ones */
-    return lists_members(s, reach, step, enough) * step * sizeof(uint32_t) +
-           (s->n * reach + 1) * sizeof(uint64_t);
+    double members = 0;
+    if (s->form == FORM_GRAPH) {
+        members = (double)s->n * fmax(1, space_neighbours_guess(s, reach));
+    } else {
+        const uint64_t step = (s->n >> 22) + 1; /* a sample of large ones */
+        members = (double)lists_members(s, reach, step, (uint64_t)1 << 40) * (double)step;
+    }
+    if (weighted)
+        members += 2 * (double)s->n * (double)reach;
+    return (uint64_t)(fmin(members + 2 * (double)s->n + 2, 0x1p60) * sizeof(uint32_t));
+}
+
+struct graph *tree_graph(const struct space *s) {
+    CHECK(s->form == FORM_TREE);
+    struct edges e = {.n = s->n, .n_edges = s->n - 1};
+    e.end = allocate(s->n, sizeof *e.end);
+    for (uint64_t x = 1; x < s->n; x++) {
+        e.end[x - 1][0] = (uint32_t)((x - 1) / s->children);
+        e.end[x - 1][1] = (uint32_t)x;
+    }
+    struct graph *g = graph_new(&e);
+    free(e.end);
+    return g;
 }
 
 static int by_number(const void *a, const void *b) {
@@ -215,34 +190,134 @@ static int by_number(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-void lists_build(const struct space *s, uint64_t reach, struct lists *l) {
-    if (reach > s->diameter)
-        reach = s->diameter;
-    *l = (struct lists){.reach = (uint32_t)reach};
-    l->first = allocate(s->n * reach + 1, sizeof *l->first);
-    l->member = allocate(lists_members(s, reach, 1, UINT64_MAX) + 1, sizeof *l->member);
-    struct search b;
-    search_init(&b, s);
-    uint64_t *end = allocate(reach, sizeof *end), at = 0;
-    for (uint64_t u = 0; u < s->n; u++) {
-        search_from(&b, u, reach, end);
-        uint64_t from = 1; /* the queue begins with u itself */
-        for (uint64_t h = 0; h < reach; h++) {
-            l->first[u * reach + h] = at;
-            memcpy(l->member + at, b.queue + from, (end[h] - from) * sizeof *l->member);
-            qsort(l->member + at, end[h] - from, sizeof *l->member, by_number);
-            at += end[h] - from;
-            from = end[h];
+void sort_shell(uint32_t *member, uint64_t size, uint64_t *bits, uint64_t n) {
+    enum { SHORT = 24 };
+    if (size <= SHORT) {
+        for (uint64_t i = 1; i < size; i++) {
+            const uint32_t x = member[i];
+            uint64_t j = i;
+            for (; j > 0 && member[j - 1] > x; j--)
+                member[j] = member[j - 1];
+            member[j] = x;
         }
+        return;
     }
-    l->first[s->n * reach] = at;
-    CHECK(at == lists_members(s, reach, 1, UINT64_MAX));
-    free(end);
-    search_free(&b);
+    if (size < n >> 12) { /* looking through all bits would take longer */
+        qsort(member, size, sizeof *member, by_number);
+        return;
+    }
+    for (uint64_t i = 0; i < size; i++)
+        bits[member[i] / 64] |= (uint64_t)1 << member[i] % 64;
+    for (uint64_t w = 0, i = 0; i < size; w++) {
+        for (uint64_t left = bits[w]; left; left &= left - 1)
+            member[i++] = (uint32_t)(64 * w + (uint64_t)__builtin_ctzll(left));
+        bits[w] = 0;
+    }
+}
+
+double shells_weight(const struct shell *shell, uint32_t shells) {
+    double total = 0;
+    for (uint32_t h = 0, before = 0; h < shells; before = shell[h++].end)
+        total += (shell[h].end - before) / ((double)(h + 1) * (h + 1));
+    return total;
+}
+
+uint32_t shells_of(const uint64_t *end, uint32_t reach, bool weighted, struct shell *shell) {
+    uint32_t shells = 0;
+    for (; shells < reach && end[shells + 1] > end[shells]; shells++)
+        shell[shells] = (struct shell){(uint32_t)(end[shells + 1] - 1), UINT32_MAX};
+    if (!weighted)
+        return shells;
+    const double total = shells_weight(shell, shells);
+    double sum = 0;
+    for (uint32_t h = 0, before = 0; h + 1 < shells; before = shell[h++].end) {
+        sum += (shell[h].end - before) / ((double)(h + 1) * (h + 1));
+        const double part = sum / total * 0x1p32;
+        shell[h].high = part < UINT32_MAX ? (uint32_t)part : UINT32_MAX;
+    }
+    return shells;
+}
+
+/* Lists while they are built. */
+struct growing {
+    struct lists *lists;
+    struct search search;
+    uint64_t *end;       /* [reach + 1] */
+    struct shell *shell; /* [reach + 1] */
+    uint64_t *bits;      /* [n / 64 + 1] */
+    uint64_t members, shells;
+    uint64_t budget; /* bytes */
+};
+
+/* An array with room for `needed` elements of some size, and for a few more. */
+static void *grown(void *array, uint64_t needed, uint64_t size, uint64_t *room) {
+    if (needed <= *room)
+        return array;
+    *room = needed + needed / 4;
+    return reallocate(array, *room, size);
+}
+
+/* Appends the list of u; false when there is no room. */
+static bool append(struct growing *b, const struct graph *g, uint32_t u) {
+    struct lists *l = b->lists;
+    uint32_t *queue = b->search.queue[0];
+    const uint64_t found = graph_shells(g, &b->search, u, l->reach, b->end);
+    const uint32_t shells = shells_of(b->end, l->reach, l->weighted, b->shell);
+    const uint64_t members = b->members + found, all = b->shells + (l->weighted ? shells + 1 : 0);
+    if (members > INT32_MAX || all > INT32_MAX || shells >> (32 - l->bits) ||
+        members * sizeof *l->member + all * sizeof *l->shell > b->budget)
+        return false;
+    l->member = grown(l->member, members, sizeof *l->member, &l->room[0]);
+    l->shell = grown(l->shell, all, sizeof *l->shell, &l->room[1]);
+    for (uint32_t h = 0; h < shells; h++) {
+        sort_shell(queue + b->end[h], b->end[h + 1] - b->end[h], b->bits, g->n);
+        for (uint64_t q = b->end[h]; q < b->end[h + 1]; q++)
+            l->member[b->members++] = queue[q] | (h + 1) << l->bits;
+        if (l->weighted)
+            l->shell[b->shells++] = b->shell[h];
+    }
+    if (l->self || shells == 0)
+        l->member[b->members++] = u;
+    if (l->weighted && shells == 0)
+        l->shell[b->shells++] = (struct shell){1, UINT32_MAX};
+    l->most = l->most > shells ? l->most : shells;
+    l->of[u + 1] = (struct list){(uint32_t)b->members, (uint32_t)b->shells};
+    return true;
+}
+
+bool lists_build(const struct graph *g, uint64_t budget, struct lists *l) {
+    const uint64_t n = g->n, fixed = (n + 1) * sizeof *l->of, shells = (uint64_t)l->reach + 1;
+    struct growing b = {.lists = l, .budget = budget > fixed ? budget - fixed : 0};
+    void *memory = allocate(1, search_bytes(n));
+    bool fits = true;
+    search_init(&b.search, n, memory);
+    b.end = allocate(shells, sizeof *b.end);
+    b.shell = allocate(shells, sizeof *b.shell);
+    b.bits = allocate(n / 64 + 1, sizeof *b.bits);
+    l->bits = n > 1 ? 32u - (unsigned)__builtin_clz((uint32_t)n - 1) : 1;
+    l->of = allocate(n + 1, sizeof *l->of);
+    l->shell = grown(NULL, 1, sizeof *l->shell, &l->room[1]);
+    l->shell[0] = (struct shell){0, 0};
+    l->of[0].shell = (uint32_t)(b.shells = 1);
+    for (uint64_t u = 0; u < n && fits; u++)
+        fits = append(&b, g, (uint32_t)u);
+    if (fits)
+        l->member = reallocate(l->member, b.members, sizeof *l->member);
+    else
+        lists_free(l);
+    free(b.end);
+    free(b.shell);
+    free(b.bits);
+    free(memory);
+    return fits;
 }
 
 void lists_free(struct lists *l) {
-    free(l->first);
+    free(l->of);
     free(l->member);
-    *l = (struct lists){0};
+    free(l->shell);
+    l->of = NULL;
+    l->member = NULL;
+    l->shell = NULL;
+    l->room[0] = l->room[1] = 0;
 }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Distances and shells of the regular families by formula. */
-#include "topology.h"
+ * Distances and shells of the regular families by formula; making the spaces that are made. */
+#include "graph.h"
+#include "sites.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,9 +43,10 @@ uint64_t space_distance(const struct space *s, uint64_t a, uint64_t b) {
         return (uint64_t)__builtin_popcountll(a ^ b);
     case FORM_TREE:
         return tree_distance(s, a, b);
+    default:
+        CHECK(false && "no formula");
+        return 0;
     }
-    CHECK(false && "unknown form");
-    return 0;
 }
 
 /* along[h] = vertices at distance h from x on one side of the box, h = 0..reach. */
@@ -108,6 +111,8 @@ void space_shells(const struct space *s, uint64_t u, uint64_t reach, uint64_t *s
                 shell[hops - 1]++;
         }
         return;
+    default:
+        CHECK(false && "no formula");
     }
 }
 
@@ -143,6 +148,87 @@ double space_mean_distance(const struct space *s) {
         return (double)s->diameter / 2;
     case FORM_TREE:
         return tree_mean_distance(s);
+    default:
+        CHECK(false && "no formula");
+        return 0;
     }
-    return sum;
+}
+
+double space_neighbours_guess(const struct space *s, uint64_t reach) {
+    const double everybody = (double)s->n - 1;
+    if (s->branching <= 0) {
+        const double radii = reach ? 1 + 0.8 * (double)(reach - 1) : 0; /* hops are not straight */
+        return fmin(everybody, s->mean_degree * radii * radii);
+    }
+    double sum = 0, shell = s->mean_degree;
+    for (uint64_t h = 1; h <= reach && sum < everybody && shell > 1e-9; h++) {
+        sum += shell;
+        shell *= s->branching;
+    }
+    return fmin(everybody, sum);
+}
+
+/* No two vertices of a connected graph are farther apart than twice the distance to the farthest
+ * from any one; from the vertex of largest degree that is near the middle. */
+static uint64_t diameter_bound(const struct graph *g) {
+    struct search search;
+    uint32_t *memory = allocate(search_bytes(g->n), 1), hub = 0;
+    uint64_t *end = allocate(g->n, sizeof *end), far = 0;
+    for (uint32_t u = 1; u < g->n; u++)
+        if (graph_degree(g, u) > graph_degree(g, hub))
+            hub = u;
+    search_init(&search, g->n, memory);
+    graph_shells(g, &search, hub, (uint32_t)g->n - 1, end);
+    while (end[far] < g->n)
+        far++;
+    free(memory);
+    free(end);
+    return 2 * far < g->n ? 2 * far : g->n - 1;
+}
+
+static struct graph *make_graph(const struct topology *t, const struct value *values,
+                                struct stream words, enum connect connect, struct reason *why) {
+    const uint32_t attempts = connect == CONNECT_REDRAW ? REDRAWS_MAX : 1;
+    for (uint32_t attempt = 0; attempt < attempts; attempt++) {
+        struct edges *e = t->build(values, words, attempt, why);
+        if (!e)
+            return NULL;
+        struct graph *g = graph_new(e);
+        edges_free(e);
+        if (connect == CONNECT_LARGEST)
+            return graph_largest(g);
+        if (connect == CONNECT_ANY || g->components == 1)
+            return g;
+        graph_free(g);
+    }
+    refuse(why,
+           "none of %d graphs was connected (connect: largest cuts a graph down to its largest "
+           "component, connect: any takes it as it is)",
+           REDRAWS_MAX);
+    return NULL;
+}
+
+bool space_make(const struct topology *t, const struct value *values, struct stream words,
+                struct space *s, struct reason *why) {
+    if (s->form == FORM_GRAPH) {
+        s->graph = make_graph(t, values, words, s->connect, why);
+        if (!s->graph)
+            return false;
+        s->n = s->graph->n;
+        s->connected = s->graph->largest == s->n;
+        s->diameter = s->connected ? diameter_bound(s->graph) : s->n - 1;
+    } else if (space_is_made(s)) {
+        s->sites = t->place(values, words, why);
+        if (!s->sites)
+            return false;
+        s->n = s->sites->n;
+    }
+    return true;
+}
+
+void space_clear(struct space *s) {
+    graph_free(s->graph);
+    sites_free(s->sites);
+    s->graph = NULL;
+    s->sites = NULL;
 }

@@ -67,10 +67,14 @@ static bool describe_tree(const struct value *v, struct space *s, struct reason 
     return true;
 }
 
-static struct edges *build_star(const struct value *v, struct reason *why) {
+static struct edges *build_star(const struct value *v, struct stream words, uint32_t attempt,
+                                struct reason *why) {
+    (void)words, (void)attempt;
     return bridge_star(v[0].count, why);
 }
-static struct edges *build_tree(const struct value *v, struct reason *why) {
+static struct edges *build_tree(const struct value *v, struct stream words, uint32_t attempt,
+                                struct reason *why) {
+    (void)words, (void)attempt;
     return bridge_tree(v[0].count, v[1].count, why);
 }
 

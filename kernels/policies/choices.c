@@ -4,6 +4,7 @@
  * origin, with replacement unless `distinct`. Candidate j comes from slot j; distinct ones are the
  * r-th server not drawn before. The first drawn wins ties, which is fair because the draws are
  * exchangeable. The origin counts for the cost alone. */
+#include "arrive.h"
 #include "blind.h"
 
 static const struct parameter parameters[] = {
@@ -21,8 +22,9 @@ static const struct parameter parameters[] = {
      .meaning = "draw without replacement"},
 };
 
-static bool examine(const struct value *v, const struct space *space, struct sampler_facts *f,
-                    struct reason *why, unsigned *at) {
+static bool examine(const struct value *v, const struct space *space, uint64_t budget,
+                    struct sampler_facts *f, struct reason *why, unsigned *at) {
+    (void)budget;
     *at = 0;
     if (v[1].real != 0 && v[0].count > space->n)
         return refuse(why, "%llu distinct choices among %llu servers are impossible",
@@ -30,16 +32,20 @@ static bool examine(const struct value *v, const struct space *space, struct sam
     *f = (struct sampler_facts){.nanoseconds = 1.0 + 1.2 * (double)v[0].count,
                                 .draws = (unsigned)v[0].count,
                                 .how = "everybody"};
+    if (space->form == FORM_PLANE)
+        f->nanoseconds += ISA(arrive_nanoseconds)(space, 1);
     return true;
 }
 
-static void prepare(const struct value *v, struct sampler *s) {
+static bool prepare(const struct value *v, struct sampler *s, struct reason *why) {
+    (void)why;
     s->d = (uint32_t)v[0].count;
     s->distinct = v[1].real != 0;
     s->candidates = s->draws = s->d;
     for (unsigned j = 0; j < s->d; j++)
         s->range[j] = s->n - (s->distinct ? j : 0);
     s->blind = s->ties == TIES_FAIR;
+    return true;
 }
 
 /* Candidate j, given as a rank among the servers not yet drawn, made a server. */
@@ -84,6 +90,8 @@ static void ranks(const struct value *v, uint64_t n, struct ranks *r) {
 const struct policy ISA(policy_choices) = {
     .kind = {"choices", "d uniform servers, wherever the job arrives (greedy[d])",
              "Azar et al., SIAM J. Comput. 29(1), 1999", parameters, 2},
+    .on = ON_GRAPHS | ON_PLANE,
+    .anywhere = true,
     .settles_ties = true,
     .examine = examine,
     .prepare = prepare,

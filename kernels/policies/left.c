@@ -15,8 +15,9 @@ static const struct parameter parameters[] = {
      .meaning = "number of groups, one candidate from each"},
 };
 
-static bool examine(const struct value *v, const struct space *space, struct sampler_facts *f,
-                    struct reason *why, unsigned *at) {
+static bool examine(const struct value *v, const struct space *space, uint64_t budget,
+                    struct sampler_facts *f, struct reason *why, unsigned *at) {
+    (void)budget;
     *at = 0;
     if (v[0].count > space->n)
         return refuse(why, "%llu groups need at least as many servers, there are %llu",
@@ -31,12 +32,14 @@ static uint32_t group_start(const struct sampler *s, uint32_t g) {
     return (uint32_t)((uint64_t)g * s->n / s->d);
 }
 
-static void prepare(const struct value *v, struct sampler *s) {
+static bool prepare(const struct value *v, struct sampler *s, struct reason *why) {
+    (void)why;
     s->d = (uint32_t)v[0].count;
     s->candidates = s->draws = s->d;
     s->blind = true;
     for (uint32_t g = 0; g < s->d; g++)
         s->range[g] = group_start(s, g + 1) - group_start(s, g);
+    return true;
 }
 
 static void choose(const struct sampler *s, struct stream stream, struct block *b) {
@@ -53,6 +56,8 @@ static void choose(const struct sampler *s, struct stream stream, struct block *
 const struct policy ISA(policy_left) = {
     .kind = {"left", "one server from each of d groups, leftmost wins ties",
              "Voecking, J. ACM 50(4), 2003", parameters, 1},
+    .on = ON_GRAPHS,
+    .anywhere = true,
     .examine = examine,
     .prepare = prepare,
     .choose = choose};

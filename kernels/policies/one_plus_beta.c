@@ -15,19 +15,22 @@ static const struct parameter parameters[] = {
      .meaning = "probability that a job has two choices"},
 };
 
-static bool examine(const struct value *v, const struct space *space, struct sampler_facts *f,
-                    struct reason *why, unsigned *at) {
+static bool examine(const struct value *v, const struct space *space, uint64_t budget,
+                    struct sampler_facts *f, struct reason *why, unsigned *at) {
+    (void)budget;
     (void)v, (void)space, (void)why, (void)at;
     *f = (struct sampler_facts){.nanoseconds = 4, .draws = 3, .how = "everybody"};
     return true;
 }
 
-static void prepare(const struct value *v, struct sampler *s) {
+static bool prepare(const struct value *v, struct sampler *s, struct reason *why) {
+    (void)why;
     s->beta = probability_bits(v[0].real);
     s->candidates = 2;
     s->draws = 3;
     s->range[0] = s->range[1] = s->n;
     s->blind = s->ties == TIES_FAIR;
+    return true;
 }
 
 static void choose(const struct sampler *s, struct stream stream, struct block *b) {
@@ -62,6 +65,8 @@ static void ranks(const struct value *v, uint64_t n, struct ranks *r) {
 const struct policy ISA(policy_one_plus_beta) = {
     .kind = {"one-plus-beta", "two choices with probability beta, else one",
              "Peres, Talwar, Wieder, Random Struct. Algor. 47(4), 2015", parameters, 1},
+    .on = ON_GRAPHS,
+    .anywhere = true,
     .settles_ties = true,
     .examine = examine,
     .prepare = prepare,

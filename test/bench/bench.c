@@ -38,14 +38,16 @@ static void contender_init(struct contender *c, enum level level, const char *to
         text, sizeof text,
         "model: balls\nseed: 1\nreplications: 1000000\ntopology: [%s]\npolicy: [%s]\nmethod: %s\n",
         topology, policy, method);
-    c->job = job_read("bench", text, 0, models_at(level), &complaints);
+    c->job = job_read("bench", text, NULL, models_at(level), &complaints);
     if (!c->job) {
         fputs(complaints.text, stderr);
         exit(1);
     }
     const struct facts *f = &c->job->points[0].facts;
     const struct model *model = c->job->model;
-    c->prepared = model->prepare(c->job->points[0].values);
+    struct reason why;
+    c->prepared =
+        model->prepare(c->job->points[0].values, c->job->points[0].key, &c->job->budget, &why);
     c->work =
         (struct workspace){aligned_alloc(64, (f->bytes_thread + 63) / 64 * 64), f->bytes_thread};
     c->balls = f->servers;

@@ -136,14 +136,14 @@ static bool same(const struct job *a, const struct job *b) {
 
 static bool play(const char *text) {
     struct complaints c = {0};
-    struct job *job = job_read("f.yaml", text, 0, &stub_models, &c);
+    struct job *job = job_read("f.yaml", text, NULL, &stub_models, &c);
     if (!job) {
         CHECK(c.count && c.text && c.length == strlen(c.text));
         complaints_free(&c);
         return false;
     }
     CHECK(!c.count && job->n_points);
-    struct job *again = job_read("r.yaml", job->resolved, 0, &stub_models, &c);
+    struct job *again = job_read("r.yaml", job->resolved, NULL, &stub_models, &c);
     if (!again || !same(job, again)) {
         printf("--- text\n%s\n--- resolved\n%s\n--- complaints\n%s", text, job->resolved,
                c.text ? c.text : "");

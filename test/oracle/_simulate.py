@@ -13,6 +13,14 @@ import h5py
 import numpy as np
 
 ROWS = ("max_load", "min_load", "empty", "moved", "gap", "load_variance", "cost")
+#: Rows of some topologies alone.
+GROUND = ("component", "max_share", "min_share", "share_variance")
+KEEP = {
+    "means": "means",
+    "rows": "rows",
+    "servers": "[rows, server-loads]",
+    "shares": "[rows, share-sorted]",
+}
 #: Rows of one job in memory: replications times points.
 ROWS_AT_ONCE = 3_000_000
 
@@ -28,12 +36,16 @@ class Setting:
     balls: int
     replications: int
     ties: str = "fair"
-    keep: str = "means"  # rows: one value per replication; servers: also mean loads of servers
+    keep: str = "means"  # rows: one value per replication; servers: also mean loads of servers;
+    # shares: also sorted shares of arcs
     baseline: str = ""
     method: str = "servers"
+    distances: str = ""
+    variant: int = 0  # settings that differ in this alone have other random words
 
     def __str__(self) -> str:
         load = f"balls {self.balls}; ties {self.ties}; method {self.method}"
+        load += f"; variant {self.variant}" if self.variant else ""
         return f"[{self.topology}; {self.policy}; {load}]"
 
 
@@ -56,13 +68,17 @@ class Outcome:
         int, tuple[float, float]
     ] | None = None  # k: E[N_{>=k} | max <= 3] and its standard error
     servers: np.ndarray | None = None
+    rows: dict[str, np.ndarray] = dataclasses.field(default_factory=dict)  # keep: not means
+    degree_count: np.ndarray | None = None  # index = degree
+    shares: np.ndarray | None = None  # mean k-th smallest share of arcs
 
 
 class Simulator:
-    """Collects settings, then plays all of them."""
+    """Collects settings, then plays all of them. `files` (name: text) are there for topologies."""
 
     def __init__(self, program: str) -> None:
         self.program = str(pathlib.Path(program).resolve())
+        self.files: dict[str, str] = {}
         self.settings: dict[Setting, None] = {}
         self.outcomes: dict[Setting, Outcome] = {}
         self.broken: list[str] = []
@@ -75,10 +91,9 @@ class Simulator:
         """Plays every setting: jobs of settings that differ in the policy alone, `workers` jobs at
         a time.
         """
-        groups: dict[tuple, list[Setting]] = {}
+        groups: dict[Setting, list[Setting]] = {}
         for s in self.settings:
-            key = (s.topology, s.balls, s.replications, s.ties, s.keep, s.baseline, s.method)
-            groups.setdefault(key, []).append(s)
+            groups.setdefault(dataclasses.replace(s, policy=""), []).append(s)
         jobs = []
         for settings in groups.values():
             size = (
@@ -93,29 +108,38 @@ class Simulator:
             for done in pool.map(self._play_job, jobs):
                 self.outcomes.update(done)
 
+    def graph(self, setting: Setting, replication: int = 0) -> list[tuple[int, int]]:
+        """The edges of a setting's graph, as `potluck graph` writes them: a loop stands for a
+        vertex without any.
+        """
+        with tempfile.TemporaryDirectory() as folder:
+            job, out = self._write(pathlib.Path(folder), [setting]), pathlib.Path(folder) / "graph"
+            self._call("graph", job, "--only", f"0:{replication}", "--write", out)
+            lines = out.read_text().splitlines()
+            return [tuple(map(int, x.split())) for x in lines if not x.startswith("#")]
+
+    def _write(self, folder: pathlib.Path, settings: list[Setting]) -> pathlib.Path:
+        for name, text in self.files.items():
+            (folder / name).write_text(text)
+        job = folder / "job.yaml"
+        job.write_text(job_text(settings))
+        return job
+
+    def _call(self, *words) -> None:
+        run = subprocess.run(
+            [self.program, *map(str, words)], capture_output=True, text=True, check=False
+        )
+        if run.returncode != 0:
+            raise RuntimeError(f"exit code {run.returncode}: {run.stderr}")
+
     def _play_job(self, settings: list[Setting]) -> dict[Setting, Outcome]:
         with tempfile.TemporaryDirectory() as folder:
-            job, out = pathlib.Path(folder) / "job.yaml", pathlib.Path(folder) / "out.h5"
-            text = job_text(settings)
-            job.write_text(text)
-            run = subprocess.run(
-                [
-                    self.program,
-                    "run",
-                    str(job),
-                    "-o",
-                    str(out),
-                    "--threads",
-                    "1",
-                    "--progress",
-                    "none",
-                ],
-                capture_output=True,
-                text=True,
-                check=False,
-            )
-            if run.returncode != 0:
-                self.broken.append(f"exit code {run.returncode} for\n{text}{run.stderr}")
+            job = self._write(pathlib.Path(folder), settings)
+            out = pathlib.Path(folder) / "out.h5"
+            try:
+                self._call("run", job, "-o", out, "--threads", 1, "--progress", "none")
+            except RuntimeError as why:
+                self.broken.append(f"{job.read_text()}{why}")
                 return {}
             with h5py.File(out) as f:
                 first = (
@@ -142,13 +166,11 @@ def job_text(settings: list[Setting]) -> str:
     lines += [f"  - {policy}" for policy in policies]
     lines += [f"balls: {s.balls}"]
     lines += [f"ties: {s.ties}"] if s.ties != "fair" else []
-    lines += [
-        {"means": "keep: means", "rows": "keep: rows", "servers": "keep: [rows, server-loads]"}[
-            s.keep
-        ]
-    ]
+    lines += [f"keep: {KEEP[s.keep]}"]
     lines += [f"method: {s.method}"] if s.method != "servers" else []
     lines += [f"baseline: {s.baseline}"] if s.baseline else []
+    lines += [f"distances: {s.distances}"] if s.distances else []
+    lines += [f"# variant {s.variant}"] if s.variant else []
     # A fixed seed makes every comparison a deterministic one; different jobs have different seeds.
     seed = zlib.crc32("\n".join(lines).encode())
     return "\n".join(["# Does the simulator follow the law?", f"seed: {seed}"] + lines) + "\n"
@@ -157,8 +179,9 @@ def job_text(settings: list[Setting]) -> str:
 def read_point(f: h5py.File, i: int, setting: Setting) -> Outcome:
     """Point number i of a result file."""
     replications = int(f["replications"][i])
-    mean = {name: float(f[f"mean_{name}"][i]) for name in ROWS}
-    se = {name: float(f[f"se_{name}"][i]) for name in ROWS}
+    names = [name for name in ROWS + GROUND if f"mean_{name}" in f]
+    mean = {name: float(f[f"mean_{name}"][i]) for name in names}
+    se = {name: float(f[f"se_{name}"][i]) for name in names}
     point = {
         name: float(f[name][i])
         for name in ("tv", "tv_floor", "tv_cross", "se_tv_cross", "cost_reduction")
@@ -174,22 +197,24 @@ def read_point(f: h5py.File, i: int, setting: Setting) -> Outcome:
         point,
         f["load_count"][i].astype(float),
         f["load_count_batch"][i].astype(float),
-        f["hop_count"][i].astype(float),
+        f["hop_count"][i].astype(float) if "hop_count" in f else np.zeros(1),
         f["max_load_count"][i].astype(float),
     )
+    if "degree_count" in f:
+        out.degree_count = f["degree_count"][i].astype(float)
     if setting.keep == "means":
         return out
-    rows = {
-        name: f[name][i][:replications]
-        for name in ("max_load", "min_load", "empty", "load_variance")
-    }
+    out.rows = rows = {name: f[name][i][:replications] for name in names}
     for name, values in rows.items():
         expected = values.std(ddof=1) / np.sqrt(replications)
-        assert abs(se[name] - expected) <= 1e-9 * max(expected, 1e-9), f"se_{name} of {setting}"
+        if not np.isnan(expected):
+            assert abs(se[name] - expected) <= 1e-9 * expected + 1e-14, f"se_{name} of {setting}"
     out.min_count = np.bincount(rows["min_load"].astype(int)).astype(float)
     spread = rows["max_load"] - rows["min_load"]
     out.spread = (float(spread.mean()), float(spread.std(ddof=1) / np.sqrt(replications)))
     out.tails = tails(rows, out.n, setting.balls)
+    if setting.keep == "shares":
+        out.shares = f["share_sorted"][i][: out.n]
     if setting.keep == "servers":
         out.servers = f["server_load"][i][: out.n]
     return out

@@ -18,23 +18,42 @@ class Suite:
     def __init__(self, program: str, factor: int) -> None:
         self.sim, self.factor, self.cmp = Simulator(program), factor, Comparisons()
         self.later: list = []
+        self.groups: list = []
+        self.variants = 1000
         self.records = json.loads((HERE / "oracles.json").read_text())
 
     def of(self, start: str) -> list[dict]:
         return [r for r in self.records if r["id"].startswith(start)]
 
-    def want(self, topology: str, policy: str, balls: int, replications: int, then, **more) -> None:
+    def setting(self, topology: str, policy: str, balls: int, replications: int, **more) -> Setting:
+        return Setting(topology, policy, balls, replications * self.factor, **more)
+
+    def alone(self) -> int:
+        """A variant that no other setting has: its job and its random words are its own."""
+        self.variants += 1
+        return self.variants
+
+    def add(self, setting: Setting, then) -> None:
         """Plays the setting; then(outcome, name) compares."""
-        setting = self.sim.want(
-            Setting(topology, policy, balls, replications * self.factor, **more)
-        )
-        self.later.append((setting, then))
+        self.later.append((self.sim.want(setting), then))
+
+    def want(self, topology: str, policy: str, balls: int, replications: int, then, **more) -> None:
+        self.add(self.setting(topology, policy, balls, replications, **more), then)
+
+    def together(self, settings: list[Setting], then) -> None:
+        """Plays the settings; then(outcomes) compares."""
+        for s in settings:
+            self.sim.want(s)
+        self.groups.append((settings, then))
 
     def run(self) -> tuple[int, list[str]]:
         self.sim.play()
         for setting, then in self.later:
             if setting in self.sim.outcomes:
                 then(self.sim.outcomes[setting], str(setting))
+        for settings, then in self.groups:
+            if all(s in self.sim.outcomes for s in settings):
+                then([self.sim.outcomes[s] for s in settings])
         for setting, outcome in self.sim.outcomes.items():
             self.conserved(setting, outcome)
         passed, failures = self.cmp.judge()
@@ -43,7 +62,7 @@ class Suite:
     # ---- comparisons shared by the parts
 
     def conserved(self, s: Setting, o: Outcome) -> None:
-        """Identities of every outcome."""
+        """Identities of every outcome; n is the same in all replications."""
         loads, total = np.arange(len(o.load_count)), o.n * o.replications
         self.cmp.exact(f"{s} servers", o.load_count.sum(), total)
         self.cmp.exact(f"{s} jobs", loads @ o.load_count, s.balls * o.replications)
@@ -58,7 +77,7 @@ class Suite:
         self.cmp.exact(f"{s} gap", o.mean["max_load"] - s.balls / o.n, o.mean["gap"])
         variance = (loads - s.balls / o.n) ** 2 @ o.load_count / total
         self.cmp.exact(f"{s} variance", variance, o.mean["load_variance"])
-        if s.balls and o.hop_count.sum():
+        if s.balls and o.hop_count.sum() and not s.distances:
             jobs = s.balls * o.replications
             self.cmp.exact(f"{s} jobs by cost", o.hop_count.sum(), jobs)
             self.cmp.exact(
@@ -145,6 +164,8 @@ class Suite:
 
 def topology_of(graph: str) -> str:
     """The job language's word for a graph of the records."""
+    if graph == "petersen":
+        return "named: {name: petersen}"
     kind, *sizes = graph.split("-")
     kind = {"path": "line", "K": "complete"}.get(kind, kind)
     return f"{kind}: {{{'sides' if kind in ('grid', 'torus') else 'n'}: {'x'.join(sizes)}}}"

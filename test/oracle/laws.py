@@ -17,7 +17,17 @@ import argparse
 import sys
 
 from _large_systems import fluid, max_load, simulated
+from _points import (
+    arc_choices,
+    arc_loads,
+    arc_shares,
+    planar_records,
+    plane_costs,
+    plane_is_torus,
+    plane_table,
+)
 from _proximity import hop_laws, published_table
+from _random_graphs import everybody_near, files, generators, pot_costs, star_balance, tiny_graphs
 from _small_systems import graph_theory, graphs, small, small_theory
 from _suite import Suite
 
@@ -28,6 +38,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("program")
     parser.add_argument("--tier", choices=FACTOR, default="ci")
+    parser.add_argument("--part", action="append", help="only this part; may be repeated")
     options = parser.parse_args()
     suite = Suite(options.program, FACTOR[options.tier])
     for part in (
@@ -40,8 +51,22 @@ def main() -> int:
         simulated,
         hop_laws,
         published_table,
+        files,
+        tiny_graphs,
+        generators,
+        everybody_near,
+        pot_costs,
+        star_balance,
+        arc_shares,
+        arc_loads,
+        arc_choices,
+        planar_records,
+        plane_costs,
+        plane_is_torus,
+        plane_table,
     ):
-        part(suite)
+        if not options.part or part.__name__ in options.part:
+            part(suite)
     passed, failures = suite.run()
     for failure in failures:
         print("FAILED", failure)

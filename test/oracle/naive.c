@@ -4,68 +4,26 @@
  * from breadth-first searches, the neighbours of a server are found by sorting all servers, balls
  * are thrown one at a time. It shares with the program only the addressed random words (rng.h), so
  * that the two must agree ball for ball. Written from the documentation of the words in sampler.h,
- * near.h, servers.c and the heads of kernels/policies.
+ * near.h, near_graph.h, servers.c and the heads of kernels/policies.
  *
- *     naive SEED TOPOLOGY POLICY TIES BALLS FIRST END
+ *     naive SEED TOPOLOGY POLICY TIES BALLS FIRST END [EDGES]
  *
- * TOPOLOGY and POLICY are canonical texts as in `resolved`: "torus: {sides: [5, 3]}". Plays
- * replications FIRST .. END-1 and prints for each row R max_load min_load empty moved gap
- * load_variance cost hash-of-the-loads and at the end, summed over replications, "hops" by
- * distance, "loads" by load and "servers" by server. */
-#include "rng.h"
+ * TOPOLOGY and POLICY are canonical texts as in `resolved`: "torus: {sides: [5, 3]}". EDGES, for
+ * graphs edge by edge, is a file that `potluck graph --write` wrote: a line of two numbers for each
+ * edge, twice the same for a server without neighbours. Plays replications FIRST .. END-1 and prints
+ * for each row R max_load min_load empty moved gap load_variance cost and at the end, summed over
+ * replications, "hops" by distance, "loads" by load and "servers" by server; with EDGES, for each
+ * server, "degree" its degree, load, jobs that arrived and hops that those moved. */
+#include "naive_parts.h"
 
-#include <inttypes.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-enum { MANY = 64 };
-
-static void fail(const char *what) {
-    fprintf(stderr, "naive: %s\n", what);
-    exit(2);
-}
-
-static void *get(size_t count, size_t size) {
-    void *memory = calloc(count ? count : 1, size);
-    if (!memory)
-        fail("out of memory");
-    return memory;
-}
-
-/* ---- texts ---- */
-
-static bool is_called(const char *text, const char *name) {
-    const size_t length = strlen(name);
-    return !strncmp(text, name, length) && (text[length] == '\0' || text[length] == ':');
-}
-
-/* The text after "name: ", or NULL. */
-static const char *parameter(const char *text, const char *name) {
-    char key[64];
-    snprintf(key, sizeof key, "{%s: ", name);
-    const char *at = strstr(text, key);
-    if (!at) {
-        snprintf(key, sizeof key, " %s: ", name);
-        at = strstr(text, key);
-    }
-    return at ? at + strlen(key) : NULL;
-}
-
-static uint64_t number(const char *text, const char *name) {
-    const char *at = parameter(text, name);
-    if (!at)
-        fail("a parameter is missing");
-    return strtoull(at, NULL, 10);
-}
+enum { DIMENSIONS = 8 };
 
 /* ---- the graph ---- */
 
 static uint32_t n;
 static unsigned dims; /* boxes only */
-static uint32_t side[MANY];
-static bool wraps, is_box, is_cube, is_complete, is_tree;
+static uint32_t side[DIMENSIONS];
+static bool wraps, is_box, is_cube, is_complete, is_tree, is_graph;
 static uint32_t children;
 static bool *adjacent;     /* [n][n] */
 static uint32_t *distance; /* [n][n] */
@@ -77,14 +35,14 @@ static void join(uint32_t a, uint32_t b) {
 }
 
 /* Row-major, last side fastest. */
-static void coordinates(uint32_t v, uint32_t x[MANY]) {
+static void coordinates(uint32_t v, uint32_t x[DIMENSIONS]) {
     for (unsigned d = dims; d > 0; d--) {
         x[d - 1] = v % side[d - 1];
         v /= side[d - 1];
     }
 }
 
-static uint32_t vertex(const uint32_t x[MANY]) {
+static uint32_t vertex(const uint32_t x[DIMENSIONS]) {
     uint32_t v = 0;
     for (unsigned d = 0; d < dims; d++)
         v = v * side[d] + x[d];
@@ -123,6 +81,24 @@ static void read_topology(const char *text) {
         fail("unknown topology");
 }
 
+/* Edges from a file, in which everybody is named. */
+static void read_edges(const char *path) {
+    FILE *in = fopen(path, "r");
+    char line[256];
+    uint32_t a, b;
+    if (!in)
+        fail("no file of edges");
+    for (n = 0; fgets(line, sizeof line, in);)
+        if (sscanf(line, "%" SCNu32 " %" SCNu32, &a, &b) == 2)
+            n = a >= n ? a + 1 : b >= n ? b + 1 : n;
+    adjacent = get((size_t)n * n, sizeof *adjacent);
+    rewind(in);
+    while (fgets(line, sizeof line, in))
+        if (sscanf(line, "%" SCNu32 " %" SCNu32, &a, &b) == 2)
+            join(a, b);
+    fclose(in);
+}
+
 static void join_everybody(void) {
     for (uint32_t v = 0; v < n; v++) {
         if (is_complete)
@@ -133,7 +109,7 @@ static void join_everybody(void) {
         if (is_tree && v > 0)
             join(v, (v - 1) / children);
         for (unsigned d = 0; is_box && d < dims; d++) {
-            uint32_t x[MANY];
+            uint32_t x[DIMENSIONS];
             coordinates(v, x);
             if (x[d] + 1 < side[d] || wraps) {
                 x[d] = (x[d] + 1) % side[d];
@@ -160,16 +136,21 @@ static void measure(uint32_t from) {
                 queue[tail++] = w;
             }
     }
-    if (tail != n)
+    if (tail != n && !is_graph)
         fail("the graph is not connected");
     free(queue);
 }
 
-static void build(const char *text) {
-    read_topology(text);
-    adjacent = get((size_t)n * n, sizeof *adjacent);
+static void build(const char *text, const char *edges) {
+    is_graph = edges != NULL;
+    if (is_graph) {
+        read_edges(edges);
+    } else {
+        read_topology(text);
+        adjacent = get((size_t)n * n, sizeof *adjacent);
+        join_everybody();
+    }
     distance = get((size_t)n * n, sizeof *distance);
-    join_everybody();
     for (uint32_t v = 0; v < n; v++)
         measure(v);
 }
@@ -184,27 +165,26 @@ static uint32_t hops_between(uint32_t a, uint32_t b) {
  */
 struct row {
     uint32_t hops, to;
-    int64_t vector[MANY];
+    int64_t vector[DIMENSIONS];
 };
 
 static int compare_rows(const void *a, const void *b) {
     const struct row *p = a, *q = b;
     if (p->hops != q->hops)
         return p->hops < q->hops ? -1 : 1;
-    for (unsigned d = 0; d < MANY; d++)
+    for (unsigned d = 0; d < DIMENSIONS; d++)
         if (p->vector[d] != q->vector[d])
             return p->vector[d] < q->vector[d] ? -1 : 1;
     return 0;
 }
 
-/* The servers at distance 1..k of u by distance, then by residues (boxes), mask (cubes) or number.
- */
+/* The servers at distance 1..k of u by distance, then by residues (boxes), mask (cubes) or number. */
 static uint32_t list_around(uint32_t u, uint64_t k, struct row **rows) {
-    uint32_t count = 0, mine[MANY], its[MANY];
+    uint32_t count = 0, mine[DIMENSIONS], its[DIMENSIONS];
     *rows = get(n, sizeof **rows);
     for (uint32_t v = 0; v < n; v++) {
         const uint32_t hops = hops_between(u, v);
-        if (hops < 1 || hops > k)
+        if (hops < 1 || hops > k || hops == UINT32_MAX)
             continue;
         struct row *r = &(*rows)[count++];
         r->hops = hops;
@@ -243,23 +223,6 @@ static uint32_t list_vectors(uint64_t k, struct row **rows) {
     return count;
 }
 
-/* ---- words ---- */
-
-static struct stream words;
-
-static uint32_t below(uint32_t slot, uint64_t ball, uint32_t range) {
-    return rng_below(words, PURPOSE_CANDIDATE, slot, ball, range);
-}
-
-static uint64_t fraction(enum purpose purpose, uint32_t lane, uint64_t ball) {
-    return (uint64_t)rng_word(words, purpose, lane, ball) << 32 |
-           rng_word(words, purpose, lane + 1, ball);
-}
-
-static uint64_t units(double probability) {
-    return probability >= 1 ? UINT64_MAX : (uint64_t)(probability * 0x1p64);
-}
-
 /* ---- the second choice of the proximity policies ---- */
 
 static struct {
@@ -271,6 +234,7 @@ static struct {
     uint32_t n_vectors;
     uint64_t *threshold; /* alias tables over the rows of server 0, or over the vectors */
     uint32_t *alias;
+    uint32_t attempts; /* graphs edge by edge: by rejection; 0: by rank */
 } near;
 
 /* Vose's construction, as near.h describes it. */
@@ -304,7 +268,37 @@ static void build_alias(const struct row *rows, uint32_t count) {
     free(large);
 }
 
-static void prepare_near(uint64_t k, bool self, bool weighted) {
+/* Servers within `reach` hops of u, u itself not counted. */
+static uint32_t count_within(uint32_t u, uint32_t reach) {
+    uint32_t count = 0;
+    while (count < near.count[u] && near.around[u][count].hops <= reach)
+        count++;
+    return count;
+}
+
+/* Graphs edge by edge: whether neighbours are drawn by rejection, as sixteen origins show. */
+static void probe(const char *topology) {
+    const bool fresh = parameter_is(topology, "graphs", "per-replication");
+    const uint32_t probes = n < 16 ? n : 16;
+    double neighbours = 0, weight = 0, half = 0; /* N, W, H */
+    for (uint32_t i = 0; i < probes; i++) {
+        const uint32_t u = (2 * i + 1) * n / (2 * probes), count = near.count[u];
+        neighbours += (double)count / probes;
+        for (uint32_t j = 0; j < count; j++) {
+            const uint32_t hops = near.around[u][j].hops;
+            weight += (near.weighted ? 1.0 / (hops * hops) : 1) / probes;
+            half += (double)count_within(u, hops / 2) / count / probes;
+        }
+    }
+    if (weight == 0 || (!fresh && n * neighbours <= 0x1p26) ||
+        n / weight * (64 + 4 * half) > neighbours)
+        return;
+    near.attempts = 64;
+    for (double left = n / weight; left > 0; left--)
+        near.attempts += 16;
+}
+
+static void prepare_near(uint64_t k, bool self, bool weighted, const char *topology) {
     near.k = k;
     near.self = self;
     near.weighted = weighted && !is_complete;
@@ -316,8 +310,10 @@ static void prepare_near(uint64_t k, bool self, bool weighted) {
         near.n_vectors = list_vectors(k, &near.vectors);
     if (near.weighted && is_box && !wraps)
         build_alias(near.vectors, near.n_vectors);
-    else if (near.weighted && !is_tree)
+    else if (near.weighted && !is_tree && !is_graph)
         build_alias(near.around[0], near.count[0]);
+    if (is_graph)
+        probe(topology);
 }
 
 /* The row that a 64-bit fraction stands for: x * rows, whole part and fraction. */
@@ -345,7 +341,7 @@ static uint32_t draw_inside(uint32_t u, uint64_t ball) {
                         : below(0, ball, rows);
         if (j == near.n_vectors)
             return u;
-        uint32_t x[MANY];
+        uint32_t x[DIMENSIONS];
         bool inside = true;
         coordinates(u, x);
         for (unsigned d = 0; d < dims; d++) {
@@ -358,23 +354,54 @@ static uint32_t draw_inside(uint32_t u, uint64_t ball) {
     }
 }
 
-/* Trees: the shell by the fraction slots 1 : 2, each weighing servers / distance^2, then the member
- * by slot 0. */
-static uint32_t draw_shell(uint32_t u, uint64_t ball) {
+/* Where words come from: candidate slots, or the lanes that follow rejection. */
+struct source {
+    enum purpose purpose;
+    uint32_t lane;
+};
+
+/* Trees and graphs edge by edge, weighted: the shell by the fraction slots 1 : 2, each weighing
+ * servers / distance^2, then the member by slot 0. */
+static uint32_t draw_shell(uint32_t u, uint64_t ball, struct source from) {
     const struct row *rows = near.around[u];
     const uint32_t count = near.count[u];
     long double total = 0, left;
     for (uint32_t j = 0; j < count; j++)
         total += 1.0L / ((long double)rows[j].hops * rows[j].hops);
-    left = (long double)fraction(PURPOSE_CANDIDATE, 1, ball) * 0x1p-64L * total;
-    for (uint32_t from = 0, end; from < count; from = end) {
-        for (end = from; end < count && rows[end].hops == rows[from].hops; end++)
+    left = (long double)fraction(from.purpose, from.lane + 1, ball) * 0x1p-64L * total;
+    for (uint32_t first = 0, end; first < count; first = end) {
+        for (end = first; end < count && rows[end].hops == rows[first].hops; end++)
             left -= 1.0L / ((long double)rows[end].hops * rows[end].hops);
         if (left < 0 || end == count)
-            return rows[from + below(0, ball, end - from)].to;
+            return rows[first + rng_below(words, from.purpose, from.lane, ball, end - first)].to;
     }
-    fail("no shell");
-    return 0;
+    return u;
+}
+
+static uint32_t draw_rank(uint32_t u, uint64_t ball, struct source from) {
+    if (near.weighted)
+        return draw_shell(u, ball, from);
+    const uint32_t rows = near.count[u] + near.self;
+    const uint32_t j = rows ? rng_below(words, from.purpose, from.lane, ball, rows) : 0;
+    return j == near.count[u] ? u : near.around[u][j].to;
+}
+
+/* Uniform servers until one is accepted: a neighbour, weighted with probability 1/distance^2. */
+static uint32_t draw_rejecting(uint32_t u, uint64_t ball) {
+    for (uint32_t a = 0; a < near.attempts; a++) {
+        const philox4x32_ctr_t r = rng_block(words, PURPOSE_ACCEPT, a, ball);
+        const uint32_t word = a ? r.v[0] : rng_word(words, PURPOSE_CANDIDATE, 0, ball);
+        const uint64_t product = (uint64_t)word * n, x = (uint64_t)r.v[1] << 32 | r.v[2];
+        const uint32_t v = (uint32_t)(product >> 32);
+        if ((uint32_t)product < (uint32_t)-n % n)
+            continue;
+        const uint64_t hops = hops_between(u, v);
+        if (hops == 0 ? near.self
+                      : hops <= near.k && hops < UINT32_MAX &&
+                            (!near.weighted || hops == 1 || x < UINT64_MAX / (hops * hops)))
+            return v;
+    }
+    return draw_rank(u, ball, (struct source){PURPOSE_ACCEPT, 0x40000000});
 }
 
 static uint32_t another(uint32_t u, uint64_t ball) {
@@ -387,13 +414,15 @@ static uint32_t another(uint32_t u, uint64_t ball) {
 static uint32_t draw_near(uint32_t u, uint64_t ball) {
     if (n == 1)
         return 0;
+    if (is_graph && near.attempts)
+        return draw_rejecting(u, ball);
+    if (is_graph || (is_tree && near.weighted))
+        return draw_rank(u, ball, (struct source){PURPOSE_CANDIDATE, 0});
     if (is_complete ||
         (!near.weighted && near.k >= diameter)) /* everybody, in the order of their numbers */
         return near.self ? below(0, ball, n) : another(u, ball);
     if (is_box && !wraps)
         return draw_inside(u, ball);
-    if (near.weighted && is_tree)
-        return draw_shell(u, ball);
     const uint32_t rows = near.count[u] + near.self;
     const uint32_t j = near.weighted ? weighted_row(fraction(PURPOSE_CANDIDATE, 0, ball), rows)
                                      : below(0, ball, rows);
@@ -419,7 +448,13 @@ static double beta;
 static uint32_t (*edges)[2], n_edges;
 
 static void number_edges(void) {
-    edges = get((size_t)n * (dims + 1), sizeof *edges);
+    edges = get(is_graph ? (size_t)n * n : (size_t)n * (dims + 1), sizeof *edges);
+    for (uint32_t v = 0; is_graph && v < n; v++) /* by lower, then by higher end */
+        for (uint32_t w = v + 1; w < n; w++)
+            if (adjacent[(size_t)v * n + w]) {
+                edges[n_edges][0] = v;
+                edges[n_edges++][1] = w;
+            }
     for (uint32_t v = 1; is_tree && v < n; v++) { /* edge v - 1: v, then its parent */
         edges[n_edges][0] = v;
         edges[n_edges++][1] = (v - 1) / children;
@@ -427,7 +462,7 @@ static void number_edges(void) {
     for (unsigned e = 0; is_box && e < dims;
          e++) /* by side, then by the lower end, which comes first */
         for (uint32_t v = 0; v < n; v++) {
-            uint32_t x[MANY];
+            uint32_t x[DIMENSIONS];
             coordinates(v, x);
             if (++x[e] < side[e]) {
                 edges[n_edges][0] = v;
@@ -438,7 +473,7 @@ static void number_edges(void) {
 
 /* Numbered edges serve where servers differ; the rest goes by neighbourhoods. */
 static bool edges_numbered(const char *topology) {
-    if (is_called(topology, "line") || is_called(topology, "grid"))
+    if (is_graph || is_called(topology, "line") || is_called(topology, "grid"))
         return true;
     return (is_called(topology, "tree") || is_called(topology, "star")) && n > 2;
 }
@@ -455,17 +490,17 @@ static void read_policy(const char *text, const char *topology) {
     if (policy == CHOICES || policy == LEFT)
         d = (uint32_t)number(text, "d");
     if (policy == CHOICES)
-        distinct = parameter(text, "distinct") && !strncmp(parameter(text, "distinct"), "true", 4);
+        distinct = parameter_is(text, "distinct", "true");
     if (policy == ONE_PLUS_BETA)
         beta = strtod(parameter(text, "beta"), NULL);
     if (policy == UNIF_POT)
-        prepare_near(number(text, "k"), !strncmp(parameter(text, "self"), "included", 8), false);
+        prepare_near(number(text, "k"), parameter_is(text, "self", "included"), false, topology);
     if (policy == INVSQ_POT)
-        prepare_near(number(text, "k"), false, true);
+        prepare_near(number(text, "k"), false, true, topology);
     if (policy == EDGE && edges_numbered(topology))
         number_edges();
     else if (policy == EDGE)
-        prepare_near(1, false, false);
+        prepare_near(1, false, false, topology);
     check_rows();
 }
 
@@ -477,22 +512,7 @@ static unsigned draw_candidates(uint64_t ball, uint32_t *origin, uint32_t v[MANY
         v[0] = *origin;
         return 1;
     case CHOICES:
-        for (uint32_t j = 0; j < d; j++) {
-            if (!distinct) {
-                v[j] = below(j, ball, n);
-                continue;
-            }
-            uint32_t rank = below(j, ball, n - j); /* among the servers not yet drawn */
-            for (uint32_t w = 0; w < n; w++) {
-                bool drawn = false;
-                for (uint32_t c = 0; c < j; c++)
-                    drawn = drawn || v[c] == w;
-                if (!drawn && rank-- == 0) {
-                    v[j] = w;
-                    break;
-                }
-            }
-        }
+        draw_choices(ball, n, d, distinct, v);
         return d;
     case POT:
         v[0] = *origin;
@@ -529,10 +549,6 @@ static unsigned draw_candidates(uint64_t ball, uint32_t *origin, uint32_t v[MANY
     return 0;
 }
 
-static bool coin(uint64_t ball) {
-    return rng_word(words, PURPOSE_TIE, 0, ball / 32) >> ball % 32 & 1;
-}
-
 /* The least loaded candidate. */
 static uint32_t choose(uint64_t ball, uint32_t origin, uint32_t v[MANY], unsigned candidates,
                        const uint64_t *load) {
@@ -540,16 +556,8 @@ static uint32_t choose(uint64_t ball, uint32_t origin, uint32_t v[MANY], unsigne
     if (!blind && !origin_wins && candidates == 2 && load[v[0]] == load[v[1]])
         return v[coin(ball)];
     if (origin_wins && policy != LEFT)
-        for (unsigned c = 1; c < candidates; c++)
-            if (v[c] == origin) { /* changes places with the first, which wins ties */
-                v[c] = v[0];
-                v[0] = origin;
-            }
-    uint32_t best = v[0];
-    for (unsigned c = 1; c < candidates; c++)
-        if (load[v[c]] < load[best])
-            best = v[c];
-    return best;
+        origin_first(origin, v, candidates);
+    return least_loaded(v, candidates, load);
 }
 
 /* Complete graph, policies that never look at the origin: how many balls are placed there by
@@ -577,29 +585,7 @@ static uint64_t stays_by_chance(uint64_t balls) {
 
 /* ---- replications ---- */
 
-static uint64_t *hop_sum, *load_sum, *server_sum, load_bins;
-
-static void report(uint64_t replication, uint64_t balls, const uint64_t *load, uint64_t moved,
-                   uint64_t cost) {
-    uint64_t low = UINT64_MAX, high = 0, empty = 0, spread = 0, hash = 0xcbf29ce484222325u;
-    for (uint32_t v = 0; v < n; v++) {
-        low = load[v] < low ? load[v] : low;
-        high = load[v] > high ? load[v] : high;
-        empty += load[v] == 0;
-        const int64_t apart = (int64_t)load[v] - (int64_t)(balls / n);
-        spread += (uint64_t)(apart * apart);
-        hash = (hash ^ load[v]) * 0x100000001b3u;
-        load_sum[load[v]]++;
-        server_sum[v] += load[v];
-        load_bins = load[v] >= load_bins ? load[v] + 1 : load_bins;
-    }
-    /* Deviations are taken from floor(m/n); the square of what that leaves is subtracted. */
-    const double servers = n, m = (double)balls, spare = (double)(balls % n) / servers;
-    printf("row %" PRIu64 " %.17g %.17g %.17g %.17g %.17g %.17g %.17g %016" PRIx64 "\n",
-           replication, (double)high, (double)low, (double)empty / servers, (double)moved / m,
-           (double)(high * n - balls) / servers, -(spare * spare) + (double)spread / servers,
-           (double)cost / m, hash);
-}
+static uint64_t *hop_sum, *load_sum, *server_sum, *arrivals, *hops_from;
 
 static void play(uint64_t replication, uint64_t balls) {
     const bool by_chance =
@@ -613,6 +599,8 @@ static void play(uint64_t replication, uint64_t balls) {
         const uint32_t to = choose(ball, origin, v, candidates, load);
         const uint32_t hops = hops_between(origin, to);
         load[to]++;
+        arrivals[origin]++;
+        hops_from[origin] += hops;
         if (by_chance)
             continue;
         hop_sum[hops]++;
@@ -625,32 +613,40 @@ static void play(uint64_t replication, uint64_t balls) {
         hop_sum[0] += stays;
         hop_sum[diameter] += moved;
     }
-    report(replication, balls, load, moved, cost);
+    print_row(replication, balls, n, load, (double)moved / (double)balls,
+              (double)cost / (double)balls, load_sum, server_sum);
+    printf("\n");
     free(load);
 }
 
-static void print_counts(const char *what, const uint64_t *count, uint64_t length) {
-    printf("%s", what);
-    for (uint64_t i = 0; i < length; i++)
-        printf(" %" PRIu64, count[i]);
-    printf("\n");
+static void print_degrees(void) {
+    for (uint32_t v = 0; v < n; v++) {
+        uint64_t degree = 0;
+        for (uint32_t w = 0; w < n; w++)
+            degree += adjacent[(size_t)v * n + w];
+        print_counts("degree", (uint64_t[]){degree, server_sum[v], arrivals[v], hops_from[v]}, 4);
+    }
 }
 
 int main(int argc, char **argv) {
-    if (argc != 8)
-        fail("usage: naive SEED TOPOLOGY POLICY TIES BALLS FIRST END");
+    if (argc != 8 && argc != 9)
+        fail("usage: naive SEED TOPOLOGY POLICY TIES BALLS FIRST END [EDGES]");
     const uint64_t balls = strtoull(argv[5], NULL, 10);
     words.key = rng_key(strtoull(argv[1], NULL, 10), argv[2]);
     origin_wins = !strcmp(argv[4], "origin");
-    build(argv[2]);
+    build(argv[2], argv[8]);
     read_policy(argv[3], argv[2]);
     hop_sum = get(diameter + 2, sizeof *hop_sum);
     load_sum = get(balls + 1, sizeof *load_sum);
     server_sum = get(n, sizeof *server_sum);
+    arrivals = get(n, sizeof *arrivals);
+    hops_from = get(n, sizeof *hops_from);
     for (uint64_t r = strtoull(argv[6], NULL, 10); r < strtoull(argv[7], NULL, 10); r++)
         play(r, balls);
     print_counts("hops", hop_sum, diameter + 1);
-    print_counts("loads", load_sum, load_bins);
+    print_counts("loads", load_sum, balls + 1);
     print_counts("servers", server_sum, n);
+    if (is_graph)
+        print_degrees();
     return 0;
 }

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""theory.py against the reference records, and against itself by other roads. Exact: no randomness
-but where said.
+"""theory.py and theory_places.py against the reference records, and against themselves by other roads.
+Exact: no randomness but where said.
 """
+import functools
 import itertools
 import json
 import math
@@ -9,12 +10,13 @@ import pathlib
 import sys
 
 import numpy as np
-from scipy import stats
+from scipy import integrate, stats
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[1] / "analysis"))
 sys.dont_write_bytecode = True
 import theory  # noqa: E402
+import theory_places as places  # noqa: E402
 
 SMALL_RULES = {
     "one": ("one", 1),
@@ -25,6 +27,12 @@ SMALL_RULES = {
     "left2": ("left", 2),
 }
 GRAPHS = {"ring": "ring", "path": "line", "star": "star", "K": "complete"}
+#: Outer ring, spokes, inner star.
+PETERSEN = [
+    edge
+    for i in range(5)
+    for edge in ((i, (i + 1) % 5), (i, i + 5), (i + 5, (i + 2) % 5 + 5))
+]
 passed = failed = 0
 
 
@@ -42,6 +50,8 @@ def check(name: str, got, expected, tolerance: float) -> None:
 def graph_distances(name: str) -> np.ndarray:
     """Distances of a graph as the records name it: ring-8, path-4, grid-2-3 ..."""
     kind, *numbers = name.split("-")
+    if kind == "petersen":
+        return theory.graph_distances(10, PETERSEN)
     if kind in ("grid", "torus"):
         return theory.distances(kind, sides=[int(x) for x in numbers])
     return theory.distances(GRAPHS[kind], n=int(numbers[0]))
@@ -102,6 +112,8 @@ def fluid(record: dict):
     if ".left" in record["id"]:
         u = theory.fluid_left(p["d"], c, k_max)[:, 1:]
         return u if record["id"].endswith(".groups") else u.mean(axis=0)
+    if ".arcs." in record["id"]:
+        return places.fluid_arcs(p["V"], p["d"], c, k_max)[1:]
     if ".onebeta" in record["id"]:
         return theory.fluid_one_plus_beta(p["beta"], c, k_max)[1:]
     return theory.fluid_choices(p["d"], c, k_max)[1:]
@@ -117,6 +129,47 @@ def neighbourhood(record: dict):
     )
     policy = "invsq-pot" if ".invsq." in record["id"] else "unif-pot"
     return theory.hop_law(shell, policy, k)[p["support"]]
+
+
+SHARES = {"max": "max", "maxsd": "max_sd", "min": "min", "var": "variance"}
+shares = functools.lru_cache(maxsize=None)(places.shares)
+
+
+def ring(record: dict):
+    """Arcs of a circle: ring.QUANTITY.., ring.virtual.nN.vV.QUANTITY, ring.one.nN.mM.QUANTITY."""
+    p, (_, kind, *rest) = record["parameters"], record["id"].split(".")
+    n, support = p["n"], p.get("support", [0])
+    if kind in ("max", "maxsd", "min"):
+        return places.spacings(n)[SHARES[kind]]
+    return {
+        "sumsq": lambda: places.spacings(n)["squares"],
+        "order": lambda: places.spacings_sorted(n)[0],
+        "maxtail": lambda: [places.spacings_max_tail(n, x) for x in p["x"]],
+        "virtual": lambda: shares(n, p["V"])[SHARES[rest[-1]]],
+        "one": lambda: {
+            "maxload_pmf": lambda: places.arcs_max_pmf(n, p["m"], max(support))[support],
+            "emax": lambda: places.arcs_max_mean(n, p["m"]),
+            "marginal": lambda: places.arcs_load(n, p["m"], max(support))[support],
+        }[rest[-1]](),
+    }[kind]()
+
+
+def generated(record: dict):
+    p, (_, kind, *rest) = record["parameters"], record["id"].split(".")
+    if kind == "rgg":
+        return {"torus": places.torus_within, "square": places.square_within}[rest[0]](p["r"])
+    if rest[-1] == "isolated":
+        return places.erdos_renyi_isolated(p["n"], p["p"])
+    k = p["support"]
+    if kind == "er":
+        return places.erdos_renyi_degree(p["n"], p["p"], max(k))[k]
+    return places.barabasi_degree(p["m"], max(k))[k]
+
+
+def plane(record: dict):
+    if record["id"] == "planar.voronoi.second_moment":
+        return places.voronoi_second_moment()
+    return places.nearest_variance(10**9, 10**9)
 
 
 def data_set() -> np.ndarray:
@@ -288,6 +341,106 @@ def by_other_roads() -> None:
     check("s_1(1) = tanh 1", theory.fluid_choices(2, 1, 6)[1], math.tanh(1), 1e-10)
 
 
+def places_by_other_roads() -> None:
+    """The same for theory_places.py."""
+    k = np.arange(40)
+    # Degrees: G(n, M) is G(n, p) given the number of edges; trees by every history.
+    n, p, pairs = 6, 0.3, 15
+    mixed = sum(
+        stats.binom.pmf(m, pairs, p) * places.uniform_graph_degree(n, m, n - 1)
+        for m in range(pairs + 1)
+    )
+    check("G(n, M) mixed", mixed, places.erdos_renyi_degree(n, p, n - 1), 1e-12)
+    isolated = n * places.erdos_renyi_degree(n, p, 0)[0]
+    check("isolated", places.erdos_renyi_isolated(n, p), isolated, 1e-12)
+    check("trees", places.recursive_tree_degrees(5, 4) * 5, tree_degrees(5), 1e-12)
+    tree = places.recursive_tree_degrees(20000, 8)
+    check("trees, limit", tree, places.barabasi_degree(1, 8), 1e-4)
+    for m in (1, 2, 5):
+        law = places.barabasi_degree(m, 200_000)
+        check(f"degrees of m = {m} sum to 1", law.sum(), 1, 1e-9)
+        check(f"mean degree of m = {m}", law @ np.arange(len(law)), 2 * m, 1e-3)
+    # Adjacency: the square's branches by integrating over one coordinate, the torus' by areas.
+    for r in (0.2, 0.7, 1.0, 1.05, 1.3):
+        across = lambda x: min(1, math.sqrt(r * r - x * x)) if x < r else 0  # noqa: E731, B023
+        part = lambda x: 2 * (1 - x) * (lambda y: 2 * y - y * y)(across(x))  # noqa: E731, B023
+        bends = [b for b in (r, math.sqrt(max(r * r - 1, 0))) if 0 < b < 1]
+        value = integrate.quad(part, 0, 1, points=bends or None, limit=200)[0]
+        check(f"square within {r}", places.square_within(r), value, 1e-7)
+    for r in (0.3, 0.55, 0.7):
+        top = lambda x: min(0.5, math.sqrt(max(r * r - x * x, 0)))  # noqa: E731, B023
+        bends = [b for b in (r, math.sqrt(max(r * r - 0.25, 0))) if 0 < b < 0.5]
+        area = 4 * integrate.quad(top, 0, 0.5, points=bends or None, limit=200)[0]
+        check(f"torus within {r}", places.torus_within(r), area, 1e-7)
+    for name, within, mean, far in (
+        ("torus", places.torus_within, places.TORUS_DISTANCE, math.sqrt(0.5)),
+        ("square", places.square_within, places.SQUARE_DISTANCE, math.sqrt(2)),
+    ):
+        value = integrate.quad(lambda r: 1 - within(r), 0, far, limit=200)[0]  # noqa: B023
+        check(f"mean distance, {name}", mean, value, 1e-7)
+    # Shares: one position each by closed forms; tails integrate to means; order statistics add up.
+    for n in (2, 5, 40, 3000):
+        one, many = places.spacings(n), places.shares(n, 1)
+        for name in ("max", "max_sd", "min"):
+            check(f"{name} of {n} arcs", many[name], one[name], 1e-6)
+        check(f"squares of {n} arcs", many["variance"] + 1, one["squares"], 1e-9)
+        mean, sd = places.spacings_sorted(n)
+        check(f"{n} arcs make a circle", mean.sum(), 1, 1e-12)
+        check(f"largest of {n} arcs", [n * mean[-1], n * sd[-1]], [one["max"], one["max_sd"]], 1e-9)
+        check(f"smallest of {n} arcs", n * mean[0], one["min"], 1e-12)
+    tail = integrate.quad(lambda x: places.spacings_max_tail(12, x), 0, 1, limit=400)[0]
+    check("tail of the largest arc", 12 * tail, places.spacings(12)["max"], 1e-6)
+    # Two servers with V arcs each: Beta(V, V).
+    x = stats.beta(7, 7)
+    larger = integrate.quad(lambda t: 2 * max(t, 1 - t) * x.pdf(t), 0, 1, points=[0.5])[0]
+    check("two servers, 7 arcs each", places.shares(2, 7)["max"], larger, 1e-8)
+    # One choice on arcs: all load vectors are equally likely.
+    n, m = 4, 6
+    vectors = [v for v in itertools.product(range(m + 1), repeat=n) if sum(v) == m]
+    pmf = np.bincount([max(v) for v in vectors]) / len(vectors)
+    check("Bose-Einstein, max", places.arcs_max_pmf(n, m, m), pmf, 1e-12)
+    check("Bose-Einstein, mean", places.arcs_max_mean(n, m), pmf @ np.arange(m + 1), 1e-11)
+    pmf = np.bincount([v[0] for v in vectors]) / len(vectors)
+    check("Bose-Einstein, one", places.arcs_load(n, m, m), pmf, 1e-12)
+    variance = np.mean([np.var(v) for v in vectors])
+    check("Bose-Einstein, variance", places.arcs_variance(n, m), variance, 1e-12)
+    for n, m, v in ((5, 9, 3), (20, 7, 10)):
+        law, loads = places.arcs_load(n, m, m, v), np.arange(m + 1)
+        variance = law @ (loads - m / n) ** 2
+        check(f"variance, {v} arcs", places.arcs_variance(n, m, v), variance, 1e-12)
+    # Fluid limits: one point is a negative binomial law, many arcs are as good as equal ones.
+    for v, c in ((1, 0.5), (3, 2.0), (20, 1.0)):
+        tail = stats.nbinom.sf(k - 1.0, v, v / (v + c))[:10]
+        check(f"fluid, one point, {v} arcs", places.fluid_arcs(v, 1, c, 9), tail, 1e-8)
+    equal = theory.fluid_choices(2, 1, 5)
+    gap = [places.fluid_arcs(v, 2, 1, 5) - equal for v in (100, 200)]
+    check("fluid, many arcs", 2 * gap[1] - gap[0], 0 * equal, 1e-4)
+    for v, d, c in ((1, 2, 1.0), (4, 3, 2.0)):
+        balls = places.fluid_arcs(v, d, c, 30)[1:].sum()
+        check(f"fluid, balls, {v} arcs", balls, c, 1e-6)
+    # The plane: distances sum up to the mean over everybody, cells to one.
+    every = np.mean([places.plane_distance(400, j) for j in range(1, 401)])
+    check("all ranks", every, (2 / 3) / math.sqrt(math.pi), 1e-9)  # a disc of area 1
+    check("first of many", places.plane_distance(10**9) * 10**4.5, 0.5, 1e-8)
+    check("second of many", places.plane_distance(10**9, 2) * 10**4.5, 0.75, 1e-8)
+    check("grid, nearest", places.grid_distance(1), places.TORUS_DISTANCE, 1e-9)
+    check("cell of few", places.voronoi_second_moment(1), places.voronoi_second_moment() / 2, 1e-9)
+
+
+def tree_degrees(n: int) -> np.ndarray:
+    """E[vertices of degree k], k = 0..n-1, of trees grown by preferential attachment, every history."""
+
+    def grow(degrees: tuple[int, ...], p: float) -> np.ndarray:
+        if len(degrees) == n:
+            return p * np.bincount(degrees, minlength=n)
+        return sum(
+            grow(degrees[:i] + (d + 1,) + degrees[i + 1 :] + (1,), p * d / sum(degrees))
+            for i, d in enumerate(degrees)
+        )
+
+    return grow((1, 1), 1.0)
+
+
 def main() -> int:
     roads = {
         "static.small": small,
@@ -295,6 +448,10 @@ def main() -> int:
         "static.maxload": max_load,
         "static.fluid": fluid,
         "nbhd": neighbourhood,
+        "ring": ring,
+        "gen": generated,
+        "planar.voronoi": plane,
+        "planar.one": plane,
         "stats.t": statistics,
         "stats.z": statistics,
         "stats.dataset": statistics,
@@ -310,6 +467,7 @@ def main() -> int:
                 tolerance = 1e-5 if record["kind"] == "approximation" else record["abs_tol"]
                 check(record["id"], road(record), record["value"], tolerance)
     by_other_roads()
+    places_by_other_roads()
     print(f"{passed} passed, {failed} failed")
     return int(failed > 0)
 

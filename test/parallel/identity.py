@@ -85,7 +85,76 @@ replications: 30001
 topology: {ring: {n: 1009}}
 policy: {unif-pot: {k: 3}}
 """
-JOBS = {"graphs": GRAPHS, "larger": LARGER, "counts": COUNTS, "precision": PRECISION, "long": LONG}
+# Neighbourhoods small and large, in one part and in several, drawn anew and fixed.
+RANDOM = """
+title: random graphs
+seed: 8
+replications: 23
+topology:
+  - erdos-renyi: {n: 151, mean_degree: 2, graphs: [per-replication, per-point]}
+  - geometric: {n: 400, mean_degree: 6, torus: [true, false]}
+  - power-law: {n: 211, mean_degree: 4}
+  - watts-strogatz: {n: 101, neighbours: 2, rewire: 0.2}
+  - regular: {n: 100, degree: 3}
+policy: [one-choice, {unif-pot: {k: [1, 3, 50]}}, {unif-pot: {k: 2, self: included}}, {invsq-pot: {k: [2, 9]}}]
+balls: [1n, 3n]
+ties: [fair, origin]
+keep: [rows, server-loads]
+"""
+CONNECTED = """
+title: random graphs in one part
+seed: 9
+replications: 19
+topology:
+  - barabasi-albert: {n: 301, m: 2, graphs: [per-replication, per-point]}
+  - erdos-renyi: {n: 199, mean_degree: 3, connect: largest}
+  - geometric: {n: 150, mean_degree: 12, connect: redraw}
+  - named: {name: petersen}
+policy: [pot, edge, {choices: {d: [2, 3]}}, {left: {d: 3}}, {unif-pot: {k: [2, 4]}}, {invsq-pot: {k: 6}}]
+balls: [1n, 500]
+ties: [fair, origin]
+"""
+SAMPLED = CONNECTED.replace("balls: [1n, 500]", "balls: 3n\ndistances: {sampled: {origins: 40}}").replace(
+    "edge, ", "")
+PLACES = """
+title: points on a plane
+seed: 10
+replications: 17
+topology:
+  - plane: {n: [1, 2, 131], torus: [true, false]}
+  - plane: {n: 100, servers: grid, torus: true}
+policy: [nearest, spot, pot, {points: {d: [2, 3]}}, {choices: {d: 2}}]
+balls: [1n, 300]
+ties: [fair, origin]
+"""
+NEAREST = PLACES.replace("n: [1, 2, 131]", "n: [12, 131]").replace(
+    "[nearest,", "[{unif-pot: {k: [2, 3, 12]}}, {invsq-pot: {k: [2, 5]}}, nearest,")
+CIRCLE = """
+title: points on a circle
+seed: 12
+replications: 17
+topology: {arcs: {n: [1, 2, 131], virtual: [1, 5]}}
+policy: [nearest, {points: {d: [2, 3]}}, {bounded: {epsilon: [0, 0.25]}}]
+balls: [1n, 300]
+ties: [fair, origin, smaller-arc]
+baseline: nearest
+keep: [rows, share-sorted]
+"""
+JOBS = {
+    "graphs": GRAPHS,
+    "larger": LARGER,
+    "counts": COUNTS,
+    "precision": PRECISION,
+    "long": LONG,
+    "random": RANDOM,
+    "connected": CONNECTED,
+    "sampled": SAMPLED,
+    "plane": NEAREST,
+    "few": PLACES,
+    "circle": CIRCLE,
+}
+# So little that lists of neighbours and tables of distances do not fit and searches take their place.
+TIGHT = {"random": "200k", "connected": "150k", "sampled": "150k"}
 
 
 def build_with_clang(lab):
@@ -101,8 +170,12 @@ def build_with_clang(lab):
     return str(folder / "potluck"), ""
 
 
-def variants(lab, program_of_clang):
+def variants(lab, program_of_clang, name):
     """(name, arguments of Lab.run) of every way to play a job."""
+    if name in TIGHT:
+        for threads in ("1", "2"):
+            yield f"--memory {TIGHT[name]}, {threads} threads", {
+                "options": ["--memory", TIGHT[name], "--threads", threads]}
     yield from ((f"{r} ranks x {t} threads", {"layout": (r, t)}) for r, t in LAYOUTS)
     yield "no mpirun, default threads", {}
     yield "no mpirun, 3 threads", {"options": ["--threads", "3"]}
@@ -124,7 +197,7 @@ def variants(lab, program_of_clang):
 def one_digest(checks, lab, program_of_clang):
     for name, text in JOBS.items():
         job, reference, expected = lab.job(text, name), None, None
-        for how, arguments in variants(lab, program_of_clang):
+        for how, arguments in variants(lab, program_of_clang, name):
             arguments = dict(arguments)
             out = lab.fresh()
             code, _, err = lab.run(job, out, *arguments.pop("options", []), **arguments)

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BY_HAND_COUNTS = 32, BY_HAND_VALUES = 4, BALLS_VALUES = BALLS_METHOD + 1 };
+enum { BY_HAND_COUNTS = 32, BY_HAND_VALUES = 8, BALLS_VALUES = BALLS_DISTANCES + 1 };
 
 struct by_hand {
     struct entry entry;
@@ -23,7 +23,9 @@ static inline void by_hand_value(struct by_hand *b, unsigned i, const char *text
     const struct parameter *p = &b->entry.kind->parameters[i];
     struct value *v = &b->value[i];
     char *end = NULL, word[64];
-    *v = (struct value){0};
+    *v = (struct value){.unset = !strcmp(text, "unset")};
+    if (v->unset)
+        return;
     switch (p->type) {
     case TYPE_COUNT:
         v->count = strtoull(text, &end, 10);
@@ -50,6 +52,9 @@ static inline void by_hand_value(struct by_hand *b, unsigned i, const char *text
             if (*end != 'x')
                 break;
         }
+        break;
+    case TYPE_FILE:
+        CHECK(!"files are given by the test");
         break;
     case TYPE_ENTRY:
         CHECK(!"an entry within an entry");
@@ -105,7 +110,7 @@ struct question {
     bool origin_wins, occupancy;
 };
 struct balls_by_hand {
-    struct by_hand topology, policy;
+    struct by_hand topology, policy, distances;
     struct value value[BALLS_VALUES];
     struct facts facts;
 };
@@ -118,10 +123,13 @@ static inline const struct value *balls_by_hand(struct balls_by_hand *b, enum le
     memset(b->value, 0, sizeof b->value);
     b->value[BALLS_TOPOLOGY].entry = by_hand(&b->topology, &topologies, q->topology);
     b->value[BALLS_POLICY].entry = by_hand(&b->policy, policies_at(level), q->policy);
+    b->value[BALLS_DISTANCES].entry = by_hand(
+        &b->distances, balls_at(level)->kind.parameters[BALLS_DISTANCES].catalogue, "exact");
     b->value[BALLS_BALLS] = (struct value){.count = q->balls, .real = (double)q->balls};
     b->value[BALLS_TIES].word = q->origin_wins;
     b->value[BALLS_METHOD].word = q->occupancy;
-    CHECK(balls_at(level)->examine(b->value, &b->facts, &why, &at));
+    CHECK(
+        balls_at(level)->examine(b->value, &(struct budget){UINT64_MAX, 1}, &b->facts, &why, &at));
     return b->value;
 }
 

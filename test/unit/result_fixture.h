@@ -56,7 +56,17 @@ static const struct row fx_rows[FX_ROWS] = {
     {"cost", "hop", "mean distance from origin to server", "", true},
     {"share", "1", "share that only tori have", NULL, false},
 };
-enum { FX_LOADS, FX_HOPS, FX_SERVERS, FX_HISTOGRAMS };
+/* The last four are of tori alone. */
+enum {
+    FX_LOADS,
+    FX_HOPS,
+    FX_SERVERS,
+    FX_DEGREES,
+    FX_DEGREE_BINS,
+    FX_DISTANCES,
+    FX_SORTED,
+    FX_HISTOGRAMS
+};
 static const struct histogram fx_histograms[FX_HISTOGRAMS] = {
     {.name = "load_count",
      .units = "server",
@@ -69,6 +79,24 @@ static const struct histogram fx_histograms[FX_HISTOGRAMS] = {
      .long_name = "balls by server",
      .axis = AXIS_SERVER,
      .keep = "server-loads"},
+    {.name = "degree_count",
+     .units = "server",
+     .long_name = "servers by degree",
+     .axis = AXIS_DEGREE},
+    {.name = "degree_load",
+     .units = "ball",
+     .long_name = "balls by degree",
+     .axis = AXIS_DEGREE_BIN},
+    {.name = "distance_count",
+     .units = "ball",
+     .long_name = "balls by distance",
+     .axis = AXIS_DISTANCE},
+    {.name = "share_sorted",
+     .units = "1",
+     .long_name = "sorted shares",
+     .axis = AXIS_SERVER,
+     .unit = 0.25,
+     .keep = "share-sorted"},
 };
 static const struct model fx_model = {
     .kind = {"balls", "a stub", "", fx_parameters, FX_PARAMETERS},
@@ -135,7 +163,7 @@ static inline struct fx_job *fx_job_new(struct fixture f) {
                         .seed = 0xfedcba9876543210u,
                         .common = true,
                         .keep_rows = !f.means,
-                        .keep_histogram = {true, true, f.servers},
+                        .keep_histogram = {true, true, f.servers, true, true, true, f.servers},
                         .n_points = f.points,
                         .resolved = duplicate_text("model: balls\nreplications: 7\n"),
                         .identity = duplicate_text("model: balls\n")};
@@ -151,6 +179,8 @@ static inline struct fx_job *fx_job_new(struct fixture f) {
         to->facts.bins[FX_LOADS] = 8;
         to->facts.bins[FX_HOPS] = f.farthest + 1;
         to->facts.bins[FX_SERVERS] = to->facts.servers;
+        for (unsigned h = FX_DEGREES; h < FX_HISTOGRAMS; h++)
+            to->facts.bins[h] = p % 3 != 2 ? 0 : h == FX_SORTED ? to->facts.servers : 7;
         to->stream = f.apart ? p : 0;
         to->baseline = 0;
         to->label = format_text("point %u", p);
@@ -184,7 +214,7 @@ static inline void fx_play(struct store *s, struct fixture f, uint64_t point, st
     struct outcome o = {.first = span.first, .count = count};
     o.tally = allocate(count * FX_ROWS, sizeof *o.tally);
     for (unsigned h = 0; h < FX_HISTOGRAMS; h++) {
-        if (!s->job->keep_histogram[h])
+        if (!s->job->keep_histogram[h] || !facts->bins[h])
             continue;
         o.stride[h] = facts->bins[h] + 3;
         o.used[h] = facts->bins[h];
@@ -202,6 +232,9 @@ static inline void fx_play(struct store *s, struct fixture f, uint64_t point, st
             if (o.histogram[FX_SERVERS])
                 o.histogram[FX_SERVERS][v] += load;
         }
+        for (unsigned h = FX_DEGREES; h < FX_HISTOGRAMS; h++)
+            if (o.histogram[h])
+                o.histogram[h][fx_hash(point, r, 50 + h) % facts->bins[h]] += 1 + r % 3;
         o.histogram[FX_HOPS][fx_hash(point, r, 99) % (f.farthest + 1)]++;
         if (point % 2 == 0 && r == 0)
             o.histogram[FX_HOPS][f.farthest]++;

@@ -122,8 +122,9 @@ static inline uint64_t stub_servers(const struct value *values) {
     return n;
 }
 
-static inline bool toy_examine(const struct value *values, struct facts *facts, struct reason *why,
-                               unsigned *at) {
+static inline bool toy_examine(const struct value *values, const struct budget *budget,
+                               struct facts *facts, struct reason *why, unsigned *at) {
+    (void)budget;
     const struct entry *rule = values[TOY_RULE].entry;
     facts->servers = stub_servers(values);
     *at = TOY_THINGS;
@@ -193,8 +194,9 @@ static const struct parameter idle_parameters[] = {
      .standard = "1",
      .units = "ms"},
 };
-static inline bool idle_examine(const struct value *values, struct facts *facts, struct reason *why,
-                                unsigned *at) {
+static inline bool idle_examine(const struct value *values, const struct budget *budget,
+                                struct facts *facts, struct reason *why, unsigned *at) {
+    (void)budget;
     (void)why;
     (void)at;
     facts->nanoseconds = values[0].real * 1e6;

@@ -99,7 +99,9 @@ static void play(struct played *r, const struct question *q, struct manner how, 
         r->o.stride[h] = facts->bins[h];
         r->o.histogram[h] = allocate(batches(h) * r->o.stride[h] + 1, sizeof(uint64_t));
     }
-    struct balls *prepared = model->prepare(values);
+    struct reason why;
+    struct balls *prepared = model->prepare(values, rng_key(5, r->point.topology.text),
+                                            &(struct budget){UINT64_MAX, 1}, &why);
     if (how.width)
         prepared->width = how.width;
     play_prepared(r, model, prepared,
@@ -169,7 +171,9 @@ static void put_block(struct replay *y, const struct sampler *s, struct stream s
 static void replay(struct replay *y, const struct question *q, uint32_t replication) {
     struct balls_by_hand point;
     const struct model *model = balls_at(LEVEL_BASELINE);
-    struct balls *p = model->prepare(balls_by_hand(&point, LEVEL_BASELINE, q));
+    struct reason why;
+    struct balls *p = model->prepare(balls_by_hand(&point, LEVEL_BASELINE, q), 1,
+                                     &(struct budget){UINT64_MAX, 1}, &why);
     const struct sampler *s = &p->sampler;
     const struct stream stream = {rng_key(5, point.topology.text), replication};
     *y = (struct replay){.n = p->n};
@@ -338,7 +342,9 @@ static void test_far_hops(void **state) {
     bins = allocate(r.o.stride[COUNT_HOP], sizeof *bins);
     /* With so few balls nearly all loads are tied: replay the coins alone, with loads. */
     const struct model *model = balls_at(LEVEL_BASELINE);
-    struct balls *p = model->prepare(balls_by_hand(&point, LEVEL_BASELINE, &q));
+    struct reason why;
+    struct balls *p = model->prepare(balls_by_hand(&point, LEVEL_BASELINE, &q), 1,
+                                     &(struct budget){UINT64_MAX, 1}, &why);
     const struct stream stream = {rng_key(5, point.topology.text), 0};
     unsigned char *load = allocate(p->n, 1);
     for (uint64_t i = 0; i < q.balls; i++) {

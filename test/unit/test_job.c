@@ -17,7 +17,7 @@
 
 static struct job *read_text(const char *text) {
     struct complaints c = {0};
-    struct job *job = job_read("j.yaml", text, 0, &stub_models, &c);
+    struct job *job = job_read("j.yaml", text, NULL, &stub_models, &c);
     if (!job)
         fail_msg("%s", c.text);
     assert_null(c.text);
@@ -27,7 +27,7 @@ static struct job *read_text(const char *text) {
 /* Every line that `expected` has, and nothing else, is complained about. */
 static void refused(const char *text, const char *expected) {
     struct complaints c = {0};
-    struct job *job = job_read("j.yaml", text, 0, &stub_models, &c);
+    struct job *job = job_read("j.yaml", text, NULL, &stub_models, &c);
     assert_null(job);
     assert_string_equal(c.text, expected);
     complaints_free(&c);
@@ -36,7 +36,7 @@ static void refused(const char *text, const char *expected) {
 /* One complaint with these words in it. */
 static void refused_with(const char *text, const char *words) {
     struct complaints c = {0};
-    assert_null(job_read("j.yaml", text, 0, &stub_models, &c));
+    assert_null(job_read("j.yaml", text, NULL, &stub_models, &c));
     if (c.count != 1 || !strstr(c.text, words))
         fail_msg("'%s' is not the only thing in:\n%s", words, c.text);
     complaints_free(&c);
@@ -236,7 +236,9 @@ static void test_resolved_is_the_job(void **state) {
 static void test_replications_replaced(void **state) {
     (void)state;
     struct complaints c = {0};
-    struct job *a = read_text(every_key), *b = job_read("j.yaml", every_key, 77, &stub_models, &c);
+    struct job *a = read_text(every_key),
+               *b = job_read("j.yaml", every_key, &(struct reading){.replications = 77},
+                             &stub_models, &c);
     assert_non_null(b);
     assert_int_equal(b->replications.min, 77);
     assert_int_equal(b->replications.max, 77);
@@ -246,7 +248,8 @@ static void test_replications_replaced(void **state) {
     assert_string_equal(a->identity, b->identity);
     job_free(a);
     job_free(b);
-    b = job_read("j.yaml", "place: {row: {n: 1}}\nrule: pair\n", 5, &stub_models, &c);
+    b = job_read("j.yaml", "place: {row: {n: 1}}\nrule: pair\n",
+                 &(struct reading){.replications = 5}, &stub_models, &c);
     assert_non_null(b);
     job_free(b);
 }
@@ -513,7 +516,7 @@ static void test_limits(void **state) {
         "replications: 1\nplace: {row: {n: 5}}\nrule: {near: {k: [%s]}}\nthings: [%s]\n", list,
         list);
     struct complaints c = {0};
-    assert_null(job_read("j.yaml", text, 0, &stub_models, &c)); /* k above n again and again */
+    assert_null(job_read("j.yaml", text, NULL, &stub_models, &c)); /* k above n again and again */
     assert_true(c.count <= 200);
     complaints_free(&c);
     free(text);
@@ -548,11 +551,11 @@ static void test_limits(void **state) {
 static void test_files(void **state) {
     (void)state;
     struct complaints c = {0};
-    assert_null(job_read("/nowhere/at/all.yaml", NULL, 0, &stub_models, &c));
+    assert_null(job_read("/nowhere/at/all.yaml", NULL, NULL, &stub_models, &c));
     assert_string_equal(c.text,
                         "/nowhere/at/all.yaml: cannot be read: No such file or directory\n");
     complaints_free(&c);
-    assert_null(job_read("/", NULL, 0, &stub_models, &c));
+    assert_null(job_read("/", NULL, NULL, &stub_models, &c));
     assert_non_null(strstr(c.text, "cannot be read"));
     complaints_free(&c);
     char name[] = "/tmp/test_job_XXXXXX";
@@ -560,13 +563,13 @@ static void test_files(void **state) {
     FILE *f = fdopen(fd, "w");
     fwrite("replications: 5\n\0", 1, 17, f);
     fclose(f);
-    assert_null(job_read(name, NULL, 0, &stub_models, &c));
+    assert_null(job_read(name, NULL, NULL, &stub_models, &c));
     assert_non_null(strstr(c.text, ":2:1: a NUL byte"));
     complaints_free(&c);
     f = fopen(name, "w");
     fputs(every_key, f);
     fclose(f);
-    struct job *a = job_read(name, NULL, 0, &stub_models, &c), *b = read_text(every_key);
+    struct job *a = job_read(name, NULL, NULL, &stub_models, &c), *b = read_text(every_key);
     assert_non_null(a);
     assert_string_equal(a->resolved, b->resolved);
     job_free(a);

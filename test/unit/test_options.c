@@ -115,6 +115,16 @@ static void test_every_option(void **state) {
     assert_int_equal(o.command, COMMAND_PLAN);
     assert_true(o.memory == (uint64_t)3 << 29);
     options_free(&o);
+    o = good("graph a.yaml --write net.gml --force --only 2:5 -r 9 --memory 1G", s);
+    assert_int_equal(o.command, COMMAND_GRAPH);
+    assert_string_equal(o.input, "a.yaml");
+    assert_string_equal(o.write, "net.gml");
+    assert_true(o.force && o.only_point == 2 && o.only_replication == 5 && o.replications == 9);
+    assert_null(o.output);
+    options_free(&o);
+    o = good("graph a.yaml", s);
+    assert_null(o.write);
+    options_free(&o);
     o = good("list", s);
     assert_null(o.topic);
     o = good("list policies", s);
@@ -203,8 +213,8 @@ static void test_mistakes(void **state) {
     static const struct {
         const char *line, *words;
     } cases[] = {
-        {"rum a.yaml",
-         "unknown command 'rum' (allowed: run, plan, show, list, help; did you mean 'run'?)"},
+        {"rum a.yaml", "unknown command 'rum' (allowed: run, plan, show, graph, list, help; did "
+                       "you mean 'run'?)"},
         {"a.yaml", "did you mean 'potluck run a.yaml'?"},
         {"a.h5", "did you mean 'potluck show a.h5'?"},
         {"--threads 2 run a.yaml", "the command comes before its options: '--threads'"},
@@ -216,7 +226,7 @@ static void test_mistakes(void **state) {
         {"run a.yaml --thread=2", "did you mean '--threads'?"},
         {"run a.yaml -x", "unknown option '-x'"},
         {"run a.yaml --csv", "--csv is an option of show, not of run"},
-        {"show a.h5 -r 5", "-r is an option of run, plan, not of show"},
+        {"show a.h5 -r 5", "-r is an option of run, plan, graph, not of show"},
         {"show a.h5 --csv --json", "--json contradicts --csv"},
         {"run a.yaml --resume --force", "--force contradicts --resume"},
         {"run a.yaml --force --resume", "--resume contradicts --force"},
@@ -240,6 +250,12 @@ static void test_mistakes(void **state) {
         {"run a.yaml -o a.yaml", "would replace the job file"},
         {"run a.h5", "would replace the job file"},
         {"show a.h5 --by ,n", "--by must be names"},
+        {"graph", "graph needs a file: potluck graph JOB.yaml"},
+        {"graph a.yaml --write", "--write needs a value: --write FILE"},
+        {"graph a.yaml --write out/", "--write must be the name of a file"},
+        {"graph a.yaml --force", "--force has a meaning only with --write"},
+        {"graph a.yaml -o a.txt", "-o is an option of run, not of graph"},
+        {"run a.yaml --write a.txt", "--write is an option of graph, not of run"},
         {"help rum", "did you mean 'run'?"},
     };
     for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++)

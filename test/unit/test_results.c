@@ -7,6 +7,7 @@
  */
 #include "results.h"
 
+#include "layout.h"
 #include "result_fixture.h"
 
 #include <errno.h>
@@ -390,6 +391,88 @@ static void test_attributes(void **state) {
     fx_job_free(x);
 }
 
+/* ---- what does not apply ---- */
+
+static const struct variable *variable_of(const struct layout *l, const char *name, bool state) {
+    for (unsigned i = 0; i < l->n; i++)
+        if (strcmp(l->variables[i].name, name) == 0 && l->variables[i].state == state)
+            return &l->variables[i];
+    return NULL;
+}
+
+static void *elements_of(const struct layout *l, const char *name) {
+    const struct variable *v = variable_of(l, name, false);
+    if (!v)
+        fail_msg("no variable '%s'", name);
+    void *data = allocate(layout_count(l, v), element_size(v->element));
+    v->fill(l, v, data);
+    return data;
+}
+
+/* Of a row or histogram that no point of the job has, the file says nothing, but resume goes on. */
+static void test_left_out(void **state) {
+    static const char *const names[] = {"share",           "mean_share",     "se_share",
+                                        "degree_count",    "server_degree",  "server_degree_upper",
+                                        "degree_load",     "degree_bin",     "distance",
+                                        "distance_upper",  "distance_count", "share_sorted",
+                                        "degree_bin_upper"};
+    (void)state;
+    for (unsigned points = 2; points <= 3; points++) {
+        const struct fixture f = {.points = points, .servers = true, .farthest = 4};
+        struct fx_job *x = fx_job_new(f);
+        struct store *s = filled(x, f, (const uint64_t[]){7, 7, 7});
+        struct layout l;
+        layout_init(&l, s);
+        for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
+            if ((variable_of(&l, names[i], false) != NULL) != (points == 3))
+                fail_msg("'%s' with %u points", names[i], points);
+        assert_int_equal(variable_of(&l, "share_sorted", true) != NULL, points == 3);
+        assert_non_null(variable_of(&l, "server_load", true));
+        assert_int_equal(l.length[DIMENSION_ROW], FX_ROWS);
+        assert_true(s->points[0].row[FX_SHARE] == NULL);
+        layout_free(&l);
+        check_round_trip(s);
+        store_free(s);
+        fx_job_free(x);
+    }
+}
+
+/* The axes, and points to which a histogram does not apply beside one to which it does. */
+static void test_axes(void **state) {
+    (void)state;
+    const struct fixture f = {.points = 3, .servers = true, .farthest = 4};
+    struct fx_job *x = fx_job_new(f);
+    struct store *s = filled(x, f, (const uint64_t[]){40, 40, 40});
+    struct layout l;
+    layout_init(&l, s);
+    uint64_t *degree = elements_of(&l, "server_degree"), *coarse = elements_of(&l, "degree_bin"),
+             *top = elements_of(&l, "degree_bin_upper"), *count = elements_of(&l, "degree_count");
+    double *distance = elements_of(&l, "distance"), *end = elements_of(&l, "distance_upper"),
+           *sorted = elements_of(&l, "share_sorted");
+    assert_int_equal(l.length[DIMENSION_DEGREE], 7);
+    for (uint64_t i = 0; i < 7; i++) {
+        assert_int_equal(degree[i], i);
+        assert_int_equal(coarse_bin_of(coarse[i]), i);
+        assert_int_equal(coarse_bin_of(top[i]), i);
+        assert_true(i < 1 || coarse[i] == top[i - 1] + 1);
+        assert_true(distance[i] == length_bin_lower(i) && end[i] == length_bin_lower(i + 1));
+        assert_int_equal(count[i] + count[7 + i], 0);
+        assert_int_equal(count[14 + i], s->points[2].histogram[FX_DEGREES].count[i]);
+    }
+    for (uint64_t i = 0; i < 12; i++) {
+        const double sum = (double)s->points[2].histogram[FX_SORTED].count[i];
+        assert_true(isnan(sorted[i]) && isnan(sorted[12 + i]));
+        assert_true(sorted[24 + i] == 0.25 * (sum / 40));
+    }
+    assert_string_equal(variable_of(&l, "distance", false)->units, "side of the square");
+    void *const made[] = {degree, coarse, top, count, distance, end, sorted};
+    for (unsigned i = 0; i < sizeof made / sizeof *made; i++)
+        free(made[i]);
+    layout_free(&l);
+    store_free(s);
+    fx_job_free(x);
+}
+
 /* ---- files that are refused ---- */
 
 static void refuses(const char *path, const char *part) {
@@ -595,6 +678,8 @@ int main(int argc, char **argv) {
         cmocka_unit_test(test_pairing),
         cmocka_unit_test(test_fifty_points),
         cmocka_unit_test(test_attributes),
+        cmocka_unit_test(test_left_out),
+        cmocka_unit_test(test_axes),
         cmocka_unit_test(test_foreign_files),
         cmocka_unit_test(test_corruptions),
         cmocka_unit_test(test_files_that_do_not_fit),

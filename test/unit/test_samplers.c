@@ -49,6 +49,7 @@ struct drawing {
     struct sampler_facts facts;
     struct block block;
     uint32_t *array[DRAWN_MOST];
+    void *memory; /* the policy's own */
     uint64_t rounds;
 };
 
@@ -68,7 +69,8 @@ static bool ready(struct drawing *d, enum level level, const char *topology, con
              origin_wins ? "origin" : "fair", level_name[level]);
     describe(d, topology);
     const struct policy *p = policy_of(by_hand(&d->policy, policies_at(level), policy));
-    if (!p->examine(d->policy.value, &d->sampler.space, &d->facts, &why, &at)) {
+    d->sampler.budget = UINT64_MAX;
+    if (!p->examine(d->policy.value, &d->sampler.space, UINT64_MAX, &d->facts, &why, &at)) {
         assert_true(strlen(why.text) > 10);
         current[0] = '\0';
         return false;
@@ -76,17 +78,19 @@ static bool ready(struct drawing *d, enum level level, const char *topology, con
     d->sampler.policy = p;
     d->sampler.n = (uint32_t)d->sampler.space.n;
     d->sampler.ties = origin_wins ? TIES_ORIGIN : TIES_FAIR;
-    p->prepare(d->policy.value, &d->sampler);
+    assert_true(p->prepare(d->policy.value, &d->sampler, &why));
     assert_int_equal(d->facts.draws, d->sampler.draws);
     assert_true(d->sampler.candidates >= 1 && d->sampler.draws + 3 <= DRAWN_MOST);
     for (unsigned i = 0; i < d->sampler.draws + 3; i++)
         d->array[i] = allocate(BLOCK + GUARD, sizeof *d->array[i]);
+    d->memory = allocate(d->sampler.memory + 1, 1);
     return true;
 }
 
 static void done(struct drawing *d) {
     for (unsigned i = 0; i < DRAWN_MOST; i++)
         free(d->array[i]);
+    free(d->memory);
     near_free_baseline(d->sampler.near);
     current[0] = '\0';
 }
@@ -98,7 +102,7 @@ static void draw(struct drawing *d, uint32_t replication, uint64_t first, uint32
     for (unsigned i = 0; i < d->sampler.draws + 3; i++)
         for (uint32_t j = 0; j < BLOCK + GUARD; j++)
             d->array[i][j] = UNTOUCHED;
-    *b = (struct block){.first = first, .size = size};
+    *b = (struct block){.first = first, .size = size, .memory = d->memory};
     b->origin = d->array[0];
     b->hop = d->array[1];
     b->scratch = d->array[2];
@@ -228,7 +232,8 @@ static void law_of(struct law *l, const struct drawing *d) {
     l->with_origin = s->origin_first || l->sorted || l->cells * l->n <= 6000;
     l->cells *= l->with_origin ? l->n : 1;
     l->p = allocate(l->cells, sizeof *l->p);
-    struct edges *e = topology_of(&d->topology.entry)->build(d->topology.value, &why);
+    struct edges *e =
+        topology_of(&d->topology.entry)->build(d->topology.value, (struct stream){0}, 0, &why);
     assert_non_null(e);
     for (uint64_t u = 0; u < l->n; u++)
         assert_true(bridge_distances(e, u, l->hops[u], &why));

@@ -434,8 +434,11 @@ static void assert_same_store(const struct store *a, const struct store *b) {
         assert_memory_equal(p->batch_replications, q->batch_replications,
                             sizeof p->batch_replications);
         const uint64_t end = p->n_spans ? p->spans[p->n_spans - 1].end : 0;
-        for (unsigned r = 0; a->job->keep_rows && end && r < a->job->model->n_rows; r++)
-            assert_memory_equal(p->row[r], q->row[r], end * sizeof(double));
+        for (unsigned r = 0; r < a->job->model->n_rows; r++) {
+            assert_int_equal(p->row[r] != NULL, q->row[r] != NULL);
+            if (p->row[r])
+                assert_memory_equal(p->row[r], q->row[r], end * sizeof(double));
+        }
         for (unsigned h = 0; h < a->job->model->n_histograms; h++) {
             const struct counts *c = &p->histogram[h], *d = &q->histogram[h];
             const uint64_t batches = a->job->model->histograms[h].batched ? BATCHES : 1;
@@ -495,6 +498,7 @@ static void test_rows(void **state) {
     assert_true(fabs(store_mean(s, 0, FX_COST) - mean) < 1e-12);
     assert_true(store_se(s, 0, FX_COST) > 0);
     assert_true(isnan(store_mean(s, 0, FX_SHARE))); /* does not apply to this point */
+    assert_null(s->points[0].row[FX_SHARE]);
     store_clear(&x->job, &s->points[0]);
     assert_int_equal(s->points[0].complete, 0);
     assert_null(s->points[0].row[0]);
@@ -515,6 +519,7 @@ static struct parcel *filled(const struct job *job, const struct range *range, u
         if (!o->histogram[h])
             continue;
         const uint64_t batches = job->model->histograms[h].batched ? BATCHES : 1;
+        assert_true(histogram_applies(&job->points[range->point], h));
         assert_true(o->stride[h] >= job->points[range->point].facts.bins[h]);
         o->used[h] = bits(&seed) % (o->stride[h] + 1);
         for (uint64_t b = 0; b < batches; b++)

@@ -176,28 +176,29 @@ static void test_student(void **state) {
 /* Batches of two points. */
 enum { BINS = 12, STRIDE = 15 };
 struct pair {
-    uint64_t count[2][BATCHES * STRIDE], replications[2][BATCHES];
+    uint64_t count[2][BATCHES * STRIDE], servers;
     struct batches batches[2];
 };
 
 static void empty_pair(struct pair *p, uint64_t servers) {
     memset(p, 0, sizeof *p);
     for (unsigned i = 0; i < 2; i++)
-        p->batches[i] = (struct batches){p->count[i], STRIDE, BINS, p->replications[i], servers};
+        p->batches[i] = stats_batches(p->count[i], STRIDE, BINS);
+    p->servers = servers;
 }
 
 /* One more replication of a point, whose servers fall into bins by the law `p`. */
 static void replicate(struct pair *pair, unsigned side, uint64_t r, const double *p,
                       uint64_t *state) {
     const unsigned batch = (unsigned)(r % BATCHES);
-    for (uint64_t v = 0; v < pair->batches[side].servers; v++) {
+    for (uint64_t v = 0; v < pair->servers; v++) {
         double x = unit(state);
         unsigned k = 0;
         while (k + 1 < BINS && x >= p[k])
             x -= p[k++];
         pair->count[side][batch * STRIDE + k]++;
     }
-    pair->replications[side][batch]++;
+    pair->batches[side].observed[batch] += pair->servers;
 }
 
 static double direct_tv(const double *p, const double *q) {
@@ -333,7 +334,7 @@ static void test_fraction(void **state) {
         /* The ratio estimate written out. */
         double sum = 0;
         for (unsigned b = 0; b < BATCHES; b++) {
-            const double size = SERVERS * (double)p.replications[0][b];
+            const double size = SERVERS * (REPLICATIONS / BATCHES + (b < REPLICATIONS % BATCHES));
             sum += pow((double)p.count[0][b * STRIDE + 1] - f * size, 2);
         }
         assert_close(se, sqrt(sum * BATCHES / (BATCHES - 1)) / all, 1e-12);
@@ -349,6 +350,28 @@ static void test_fraction(void **state) {
     assert_true(isnan(stats_fraction(&p.batches[0], 0)));
     replicate(&p, 0, 0, LAW, &seed);
     assert_true(isnan(stats_fraction_se(&p.batches[0], 0)));
+}
+
+/* Replications that observe different numbers of servers: fractions are of what was counted. */
+static void test_fraction_of_varying_servers(void **state) {
+    static struct pair p;
+    (void)state;
+    empty_pair(&p, 0);
+    for (uint64_t b = 0; b < BATCHES; b++)
+        for (uint64_t k = 0; k < 2; k++)
+            p.count[0][b * STRIDE + k] = p.count[1][b * STRIDE + k] = b + 1 + k * b;
+    p.batches[0] = stats_batches(p.count[0], STRIDE, BINS);
+    p.batches[1] = stats_batches(p.count[1], STRIDE, BINS);
+    uint64_t first = 0, all = 0;
+    for (uint64_t b = 0; b < BATCHES; b++) {
+        assert_int_equal(p.batches[0].observed[b], 3 * b + 2);
+        first += b + 1;
+        all += 3 * b + 2;
+    }
+    assert_close(stats_fraction(&p.batches[0], 0), (double)first / (double)all, 1e-15);
+    assert_close(stats_fraction(&p.batches[0], 0) + stats_fraction(&p.batches[0], 1), 1, 1e-15);
+    const struct variation v = stats_variation(&p.batches[0], &p.batches[1]);
+    assert_true(v.tv == 0 && v.floor == 0 && v.cross == 0);
 }
 
 static void test_reduction(void **state) {
@@ -403,6 +426,34 @@ static void test_bins(void **state) {
     assert_int_equal(bin_lower(bin_of(UINT64_MAX)), (uint64_t)31 << 59);
 }
 
+static void test_coarse_bins(void **state) {
+    (void)state;
+    for (uint64_t x = 0; x < 5000; x++) {
+        const uint64_t bin = coarse_bin_of(x);
+        assert_true(coarse_bin_lower(bin) <= x && x <= coarse_bin_upper(bin));
+        assert_true(x >= 4 || coarse_bin_lower(bin) == coarse_bin_upper(bin));
+    }
+    assert_int_equal(coarse_bin_lower(4), 4);
+    assert_int_equal(coarse_bin_lower(5), 6);
+    assert_int_equal(coarse_bin_lower(6), 8);
+}
+
+static void test_length_bins(void **state) {
+    uint64_t seed = 9;
+    (void)state;
+    for (unsigned i = 0; i < 20000; i++) {
+        const double x = ldexp(1 + unit(&seed), -(int)(unit(&seed) * 36));
+        const uint64_t bin = length_bin_of(x);
+        assert_true(bin < LENGTH_BINS && length_bin_lower(bin) <= x);
+        assert_true(x < length_bin_lower(bin + 1));
+        assert_true(bin == 0 ||
+                    length_bin_lower(bin + 1) <= length_bin_lower(bin) * (1 + 1.0 / 16));
+        assert_int_equal(length_bin_of(length_bin_lower(bin)), bin);
+    }
+    assert_int_equal(length_bin_of(0), 0);
+    assert_true(length_bin_lower(LENGTH_BINS) == 2);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_moments),
@@ -416,8 +467,11 @@ int main(void) {
         cmocka_unit_test(test_variation_extremes),
         cmocka_unit_test(test_variation_paired),
         cmocka_unit_test(test_fraction),
+        cmocka_unit_test(test_fraction_of_varying_servers),
         cmocka_unit_test(test_reduction),
         cmocka_unit_test(test_bins),
+        cmocka_unit_test(test_coarse_bins),
+        cmocka_unit_test(test_length_bins),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -215,6 +215,25 @@ static void test_other_models(void **state) {
                  "--csv has every column\n");
 }
 
+/* A parameter that is called a mean is none. */
+static void test_mean_of_a_parameter(void **state) {
+    (void)state;
+    const double degree[] = {8, 8}, busy[] = {0.5, 0.25}, counts[] = {30, 30};
+    const struct given few[] = {{"label", label, NULL},
+                                {"mean_degree", NULL, degree},
+                                {"replications", NULL, counts},
+                                {"mean_busy", NULL, busy}};
+    struct table *t = table_of("", 2, 4, few);
+    assert_shown(t, NULL, SHOW_TABLE,
+                 "30 replications, complete\n"
+                 "\n"
+                 "label   busy\n"
+                 "a        0.5\n"
+                 "b, \"c\"  0.25\n"
+                 "\n"
+                 "--csv has every column\n");
+}
+
 /* Student's factor for few replications: 12.7 for two. */
 static void test_few_replications(void **state) {
     (void)state;
@@ -260,6 +279,7 @@ int main(void) {
         cmocka_unit_test(test_csv),
         cmocka_unit_test(test_json),
         cmocka_unit_test(test_other_models),
+        cmocka_unit_test(test_mean_of_a_parameter),
         cmocka_unit_test(test_few_replications),
         cmocka_unit_test(test_width),
     };

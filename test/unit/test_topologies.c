@@ -127,7 +127,7 @@ static const struct topology *known_about(struct known *k, const char *text) {
     unsigned at = 99;
     const struct topology *t = topology_of(by_hand(&k->by_hand, &topologies, text));
     assert_true(t->describe(k->by_hand.value, &k->space, &why, &at));
-    k->edges = t->build(k->by_hand.value, &why);
+    k->edges = t->build(k->by_hand.value, (struct stream){0}, 0, &why);
     assert_non_null(k->edges);
     k->hops = allocate(k->edges->n * k->edges->n, sizeof *k->hops);
     for (uint64_t u = 0; u < k->edges->n; u++)
@@ -381,25 +381,33 @@ static void check_lists(const struct known *k) {
     if (k->space.form != FORM_TREE)
         return;
     const uint64_t n = k->space.n;
-    for (uint64_t reach = 1; reach <= k->space.diameter + 2; reach++) {
-        const uint64_t within = reach < k->space.diameter ? reach : k->space.diameter;
-        struct lists l;
-        uint64_t at = 0;
-        lists_build(&k->space, reach, &l);
-        assert_int_equal(l.reach, within);
-        for (uint64_t u = 0; u < n; u++)
-            for (uint64_t h = 1; h <= within; h++) {
-                assert_int_equal(l.first[u * within + h - 1], at);
+    struct graph *g = tree_graph(&k->space);
+    for (uint64_t reach = 1; reach <= k->space.diameter; reach++) {
+        struct lists l = {.reach = (uint32_t)reach, .weighted = reach % 2};
+        uint64_t at = 0, shells = 1;
+        assert_true(lists_build(g, UINT64_MAX, &l));
+        for (uint64_t u = 0; u < n; u++) {
+            assert_int_equal(l.of[u].member, at);
+            assert_int_equal(l.of[u].shell, shells);
+            for (uint64_t h = 1, before = at; h <= reach; h++) {
                 for (uint64_t v = 0; v < n; v++) /* in order of number */
                     if (hops(k, u, v) == h)
-                        assert_int_equal(l.member[at++], v);
+                        assert_int_equal(l.member[at++], v | h << l.bits);
+                if (l.weighted && before + l.shell[shells].end == at && shells < l.of[u + 1].shell)
+                    shells++;
             }
-        assert_int_equal(l.first[n * within], at);
-        assert_int_equal(lists_bytes(&k->space, reach),
-                         at * sizeof *l.member + (n * within + 1) * sizeof *l.first);
+        }
+        const uint64_t bytes = (at + 2 * n + 2) * sizeof *l.member;
+        assert_int_equal(l.of[n].member, at);
+        assert_int_equal(l.of[n].shell, shells);
+        if (!l.weighted)
+            assert_int_equal(lists_bytes(&k->space, reach, false), bytes);
         lists_free(&l);
         assert_null(l.member);
+        assert_false(lists_build(g, bytes - sizeof *l.member, &l));
+        assert_null(l.member);
     }
+    graph_free(g);
 }
 static void test_lists(void **state) {
     (void)state;
@@ -452,8 +460,8 @@ static void test_lists_beyond_reason(void **state) {
     (void)state;
     const struct topology *star = topology_of(by_hand(&b, &topologies, "star n=2000000"));
     assert_true(star->describe(b.value, &s, &why, &at));
-    assert_true(lists_bytes(&s, 1) < (uint64_t)100 << 20);
-    assert_true(lists_bytes(&s, 2) >= (uint64_t)1 << 42);
+    assert_true(lists_bytes(&s, 1, false) < (uint64_t)100 << 20);
+    assert_true(lists_bytes(&s, 2, false) >= (uint64_t)1 << 42);
 }
 
 static void test_refusals(void **state) {
