@@ -81,7 +81,8 @@ def table(ds: xr.Dataset) -> pd.DataFrame:
     -------
     pandas.DataFrame
         topology, policy, tv_cross, tv, tv_floor, saved (against pot), saved_se, saved_choices
-        (against choices{2}; NaN without it).
+        (against choices{2}; NaN without it), and whether the published ranges hold: tv_inside,
+        saved_inside.
     """
     points = potluck.frame(ds)
     counts = ds["load_count_batch"].values.astype(float)
@@ -98,6 +99,7 @@ def table(ds: xr.Dataset) -> pd.DataFrame:
                 continue
             v = variation(counts[at], counts[pot.index[0]])
             far = two.mean_cost.iloc[0] if len(two) else np.nan
+            saved = 1 - p.mean_cost / pot.mean_cost.iloc[0]
             rows.append(
                 {
                     "topology": setting,
@@ -105,7 +107,9 @@ def table(ds: xr.Dataset) -> pd.DataFrame:
                     "tv_cross": v.cross,
                     "tv": v.tv,
                     "tv_floor": v.floor,
-                    "saved": 1 - p.mean_cost / pot.mean_cost.iloc[0],
+                    "tv_inside": TV_RANGE[0] <= v.tv and v.cross <= TV_RANGE[1],
+                    "saved": saved,
+                    "saved_inside": SAVING_RANGE[0] <= saved <= SAVING_RANGE[1],
                     "saved_se": p.se_cost_reduction,
                     "saved_choices": 1 - p.mean_cost / far,
                 }
@@ -117,16 +121,33 @@ def main(arguments: list[str] | None = None) -> int:
     path = (arguments or sys.argv[1:])[0]
     with potluck.open(path) as ds:
         rows = table(ds.load())
-    print(f"{'topology':<44}{'policy':<14}{'total variation':>19}{'floor':>8}{'saved':>9}", end="")
+    width = rows.topology.str.len().max() + 2
+    print(f"{'topology':<{width}}{'policy':<14}{'total variation':>18}{'floor':>8}{'saved':>9}", end="")
     print(f"{'of choices{2}':>15}")
     for r in rows.itertuples():
-        near = TV_RANGE[0] <= r.tv and r.tv_cross <= TV_RANGE[1]
-        saves = SAVING_RANGE[0] <= r.saved <= SAVING_RANGE[1]
-        print(f"{r.topology:<44}{r.policy:<14}", end="")
-        print(f"[{max(r.tv_cross, 0):.4f}, {r.tv:.4f}]{'*' if near else ' ':<2}", end="")
-        print(f"{r.tv_floor:>8.4f}{100 * r.saved:>7.1f} %{'*' if saves else ' '}", end="")
+        print(f"{r.topology:<{width}}{r.policy:<14}", end="")
+        print(f"[{max(r.tv_cross, 0):.4f}, {r.tv:.4f}]{'*' if r.tv_inside else ' '}", end="")
+        print(f"{r.tv_floor:>8.4f}{100 * r.saved:>8.1f} %{'*' if r.saved_inside else ' '}", end="")
         print(f"{100 * r.saved_choices:>11.1f} %")
+    print("\nOutside the published ranges (unif-pot and invsq-pot):")
+    near = rows[rows.policy.str.contains("pot{", regex=False)]
+    for topology, group in near.groupby("topology", sort=False):
+        print(f"{topology:<{width}}", _outside(group))
     return 0
+
+
+def _outside(group: pd.DataFrame) -> str:
+    """The policies of a topology that miss a range, and by how much."""
+    words = []
+    for r in group.itertuples():
+        missed = []
+        if not r.tv_inside:
+            missed.append(f"total variation {max(r.tv_cross, 0):.4f} to {r.tv:.4f}")
+        if not r.saved_inside:
+            missed.append(f"saves {100 * r.saved:.1f} %")
+        if missed:
+            words.append(f"{r.policy} {', '.join(missed)}")
+    return "; ".join(words) or "none"
 
 
 if __name__ == "__main__":

@@ -48,14 +48,19 @@ static void contender_init(struct contender *c, enum level level, const char *to
     struct reason why;
     c->prepared =
         model->prepare(c->job->points[0].values, c->job->points[0].key, &c->job->budget, &why);
-    c->work =
-        (struct workspace){aligned_alloc(64, (f->bytes_thread + 63) / 64 * 64), f->bytes_thread};
+    if (!c->prepared) {
+        fprintf(stderr, "%s: %s\n", topology, why.text);
+        exit(1);
+    }
+    /* What is not known before the graph is there only costs room. */
+    const uint64_t room = (f->bytes_thread + 64 * f->servers + 63) / 64 * 64;
+    c->work = (struct workspace){aligned_alloc(64, room), room};
     c->balls = f->servers;
     c->best = INFINITY;
     c->out.count = f->servers > 100000 ? 16 : 500000 / f->servers / 16 * 16;
     c->out.tally = allocate(c->out.count * model->n_rows, sizeof(int64_t));
     for (unsigned h = 0; h < model->n_histograms; h++)
-        if (!model->histograms[h].keep) {
+        if (!model->histograms[h].keep && f->bins[h]) {
             c->out.stride[h] = f->bins[h];
             c->out.histogram[h] = allocate(
                 (model->histograms[h].batched ? BATCHES : 1) * f->bins[h], sizeof(uint64_t));
@@ -144,13 +149,22 @@ static const struct contest rows[] = {
     {"torus: {sides: %ux%u}", "unif-pot: {k: 5}", "servers", TORUS_UNIFORM},
     {"torus: {sides: %ux%u}", "invsq-pot: {k: 5}", "servers", TORUS_INVSQ},
     {"grid: {sides: %ux%u}", "unif-pot: {k: 5}", "servers", NONE},
+    /* Edge by edge, lists in memory. */
+    {"geometric: {n: %u, mean_degree: 12, torus: true, graphs: per-point}", "unif-pot: {k: 3}",
+     "servers", NONE},
+    {"geometric: {n: %u, mean_degree: 12, torus: true, graphs: per-point}", "invsq-pot: {k: 3}",
+     "servers", NONE},
+    {"barabasi-albert: {n: %u, m: 3, graphs: per-point}", "unif-pot: {k: 2}", "servers", NONE},
+    {"plane: {n: %u, layout: per-point}", "nearest", "servers", NONE},
+    {"plane: {n: %u, layout: per-point}", "spot", "servers", NONE},
+    {"arcs: {n: %u, layout: per-point}", "points: {d: 2}", "servers", NONE},
 };
 
 static void bench_row(const struct contest *row, uint32_t side) {
     const uint32_t n = side * side;
     const bool box = strstr(row->topology, "%ux%u");
     struct contender c = {0};
-    char topology[64];
+    char topology[96];
     double rival = INFINITY;
     snprintf(topology, sizeof topology, row->topology, box ? side : n, side);
     contender_init(&c, level_best(), topology, row->policy, row->method);
@@ -160,7 +174,7 @@ static void bench_row(const struct contest *row, uint32_t side) {
         const double ns = rival_play(row->rule, load, n, side, 5, (unsigned)c.out.count);
         rival = ns < rival ? ns : rival;
     }
-    printf("%-24s %-34s %-10s %9u %8.2f", topology, row->policy, row->method, n, c.best);
+    printf("%-70s %-34s %-10s %9u %8.2f", topology, row->policy, row->method, n, c.best);
     if (row->rule != NONE)
         printf(" %8.2f %6.2fx", rival, rival / c.best);
     printf("\n");
@@ -171,7 +185,7 @@ static void bench_row(const struct contest *row, uint32_t side) {
 
 int main(int argc, char **argv) {
     printf("ns per ball, one core, level %s; balls = servers\n", level_name[level_best()]);
-    printf("%-24s %-34s %-10s %9s %8s %8s %7s\n", "topology", "policy", "method", "n", "potluck",
+    printf("%-70s %-34s %-10s %9s %8s %8s %7s\n", "topology", "policy", "method", "n", "potluck",
            "scalar", "ratio");
     for (uint32_t side = 100; side <= 1000; side *= 10)
         for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)

@@ -47,7 +47,7 @@ def share_moment(suite: Suite, o: Outcome, name: str, what: str, law: dict, valu
     else:
         x = o.n * o.rows[spread[what]]
         got, s = x.mean(), law[f"{what}_sd"] / math.sqrt(o.replications)
-    suite.cmp.mean(f"{name} {what} of n shares", got, s, value, power=0.2 * value)
+    suite.cmp.mean(f"{name} {what} of n shares", got, s, value, power=0.3 * value)
 
 
 def arc_shares(suite: Suite) -> None:
@@ -384,7 +384,7 @@ def plane_table(suite: Suite) -> None:
                 o.se["max_load"] * both,
                 maximum,
                 tolerance=digits,
-                power=0.3,
+                power=0.5,
             )
             suite.cmp.mean(
                 f"{name} cost",

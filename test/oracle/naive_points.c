@@ -236,6 +236,11 @@ static void draw_pair(uint64_t ball, struct point p, uint32_t v[MANY]) {
     if (policy == INVSQ_POT) {
         one = pick(all, UINT32_MAX, fraction(PURPOSE_CANDIDATE, 0, ball));
         two = pick(all, one, fraction(PURPOSE_CANDIDATE, 2, ball));
+        if (rng_word(words, PURPOSE_CANDIDATE, 1, ball) & 1) { /* ties are fair to the second too */
+            const uint32_t swap = one;
+            one = two;
+            two = swap;
+        }
     } else {
         const uint32_t of = policy == POT ? n : k;
         one = below(0, ball, of);
