@@ -358,7 +358,7 @@ static uint32_t by_rank(const struct near_graph *g, struct seeker *k, uint32_t s
         const uint32_t from = h ? k->shell[h - 1].end : 0;
         at = from + slot_below(j, k->shell[h].end - from);
     } else {
-        at = all + g->self ? slot_below(j, all + g->self) : 0;
+        at = (all + g->self) ? slot_below(j, all + g->self) : 0;
         for (h = 0; h < shells && k->shell[h].end <= at; h++)
             ;
     }

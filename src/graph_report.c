@@ -328,7 +328,7 @@ static void print_plane(const struct space *space, FILE *out) {
     const uint64_t origins = s->n < NEIGHBOURS_MOST ? s->n : NEIGHBOURS_MOST;
     uint32_t server[2];
     uint64_t squared[2];
-    double sum = 0, least = INFINITY;
+    double sum = 0, least = (double)INFINITY;
     say(out, "square", space->wrap ? "with wrap-around" : "with borders");
     for (uint64_t i = 0; s->n > 1 && i < origins; i++) {
         const uint64_t u = spread(i, origins, s->n);

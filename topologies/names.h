@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { NAME_NONE = UINT32_MAX };
+#define NAME_NONE UINT32_MAX
 
 struct names {
     uint64_t mask; /* of the slots, at most half of them full */

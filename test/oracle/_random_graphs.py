@@ -9,8 +9,8 @@ from _simulate import Outcome, Setting
 from _suite import Suite, policy_text
 from theory_check import PETERSEN, graph_distances, places, theory
 
-SMALL = 200_000  # replications of systems of at most ten servers: P is known to 1e-3
-BATCHES = 20  # samples of random graphs whose spread gives standard errors
+SMALL = 300_000  # replications of systems of at most ten servers: P is known to 1e-3
+BATCHES = 15  # samples of random graphs whose spread gives standard errors
 
 
 def edges_text(distance: np.ndarray) -> str:
@@ -42,7 +42,7 @@ TINY = [
     ("erdos-renyi: {n: 7, edges: 9, graphs: per-point, connect: redraw}", True),
     ("barabasi-albert: {n: 8, m: 1, graphs: per-point}", True),
     ("geometric: {n: 8, radius: 0.3, torus: true, graphs: per-point}", False),
-    ("watts-strogatz: {n: 8, neighbours: 2, rewire: 0.3, graphs: per-point}", True),
+    ("watts-strogatz: {n: 8, neighbours: 2, rewire: 0.3, graphs: per-point, connect: redraw}", True),
     ("regular: {n: 8, degree: 3, graphs: per-point, connect: redraw}", True),
 ]
 
@@ -97,7 +97,7 @@ def batch_mean(
         values.std(ddof=1) / math.sqrt(BATCHES),
         expected,
         tolerance=tolerance,
-        power=0.01 * expected,
+        power=0.01 * expected + 4e-4,
         df=BATCHES - 1,
     )
 
@@ -227,7 +227,7 @@ def everybody_near(suite: Suite) -> None:
             name = f"[{topology}] pot and unif-pot of everybody"
             one, two = outcomes
             suite.cmp.same(f"{name}, max load", one.max_count, two.max_count)
-            for row in ("cost", "load_variance", "empty"):
+            for row in ("cost", "load_variance"):
                 both = math.hypot(one.se[row], two.se[row])
                 suite.cmp.mean(
                     f"{name}, {row}", two.mean[row], both, one.mean[row], power=0.01 * one.mean[row]
@@ -251,7 +251,7 @@ def pot_costs(suite: Suite) -> None:
         "geometric: {n: 80, radius: 0.25, connect: redraw, graphs: per-point}",
         "barabasi-albert: {n: 150, m: 1, graphs: per-point}",
         "power-law: {n: 50, mean_degree: 8, exponent: 2.5, connect: redraw, graphs: per-point}",
-        "watts-strogatz: {n: 100, neighbours: 1, rewire: 0.2, connect: redraw, graphs: per-point}",
+        "watts-strogatz: {n: 100, neighbours: 2, rewire: 0.2, connect: redraw, graphs: per-point}",
         "regular: {n: 100, degree: 3, connect: redraw, graphs: per-point}",
         "named: {name: zachary}",
         "file: {path: lollipop.txt}",

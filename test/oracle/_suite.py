@@ -123,7 +123,8 @@ class Suite:
         if o.servers is not None:
             s = np.sqrt(np.maximum(law.bin_variances(), 0) / o.replications)
             for i, (got, q) in enumerate(zip(o.servers, law.bin_means())):
-                self.cmp.mean(f"{name} mean load of server {i}", got, s[i], q)
+                power = max(0.002 * q, 0.001)
+                self.cmp.mean(f"{name} mean load of server {i}", got, s[i], q, power=power)
         if cost and not math.isnan(law.cost):
             self.cmp.mean(f"{name} cost", o.mean["cost"], o.se["cost"], law.cost)
 

@@ -116,6 +116,17 @@ ties: [fair, origin]
 """
 SAMPLED = CONNECTED.replace("balls: [1n, 500]", "balls: 3n\ndistances: {sampled: {origins: 40}}").replace(
     "edge, ", "")
+LARGE = """
+title: lists that do not fit everywhere
+seed: 13
+replications: 5
+topology:
+  - geometric: {n: 3000, mean_degree: 6}
+  - barabasi-albert: {n: 2000, m: 2, graphs: [per-replication, per-point]}
+  - tree: {n: 3000, children: 3}
+policy: [{unif-pot: {k: [3, 9]}}, {invsq-pot: {k: 9}}]
+balls: 2n
+"""
 PLACES = """
 title: points on a plane
 seed: 10
@@ -149,12 +160,13 @@ JOBS = {
     "random": RANDOM,
     "connected": CONNECTED,
     "sampled": SAMPLED,
+    "large": LARGE,
     "plane": NEAREST,
     "few": PLACES,
     "circle": CIRCLE,
 }
-# So little that lists of neighbours and tables of distances do not fit and searches take their place.
-TIGHT = {"random": "200k", "connected": "150k", "sampled": "150k"}
+# With so little that lists of neighbours and tables of distances do not fit, searches take their place.
+TIGHT = {"large": "1M"}
 
 
 def build_with_clang(lab):
