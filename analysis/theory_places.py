@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What theory says about the places where servers stand: random graphs, arcs of a circle, the plane.
+"""What theory says about where servers stand: random graphs, arcs of a circle, the plane.
 
 Beside theory.py, which knows the balls. Three kinds of truth:
 
@@ -323,9 +323,10 @@ def voronoi_second_moment(n: int | None = None) -> float:
     """E[(n area)^2] of the cell of one of n uniform points of the unit torus; without n that of the
     typical cell of a Poisson process of unit density, 1.280176 ([Gil]).
 
-    A cell holds both of two points at r_1, r_2 from its nucleus, an angle t apart, when the union of
-    the discs around them through the nucleus is empty. Its area is R^2 g(p, t) for r_1 = R cos p,
-    r_2 = R sin p; so E[A^2] = 2 pi int sin p cos p / g^2 dp dt, times n/(n+1) for n uniform points.
+    A cell holds both of two points at r_1, r_2 from its nucleus, an angle t apart, when the union
+    of the discs around them through the nucleus is empty. Its area is R^2 g(p, t) for r_1 = R cos
+    p, r_2 = R sin p; so E[A^2] = 2 pi int int sin p cos p / g^2 over p < pi/2, t < pi, times
+    n/(n+1) for n uniform points.
     """
 
     def union(p: float, t: float) -> float:

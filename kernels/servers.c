@@ -134,8 +134,7 @@ static inline __attribute__((always_inline)) uint32_t walk_on(const struct play 
     }
 }
 
-static inline __attribute__((always_inline)) void place_walking(const struct play *q,
-                                                                const unsigned width) {
+static __attribute__((noinline)) void place_walking(const struct play *q, const unsigned width) {
     const struct sites *sites = q->p->sampler.space.sites;
     const uint32_t *restrict first = q->block->candidate[0], size = q->block->size;
     uint32_t *restrict where = q->where, *restrict hop = q->block->hop;
@@ -230,31 +229,39 @@ draw_placing(struct play *q, struct block *b, uint32_t balls, uint32_t few, draw
     const struct sampler *s = &q->p->sampler;
     struct placer p = {.loads = q->loads, .first = q->block->candidate[0], .where = q->where};
     uint32_t placed = 0;
-    for (unsigned j = q->p->stays; j < fetches(s); j++) {
-        const struct fetch f = fetch_of(s, q->ahead, b, j);
+    for (unsigned j = q->p->stays || s->space.sites; j <= s->draws; j++) {
+        const struct words w = {q->ahead, j == 0 ? PURPOSE_ORIGIN : PURPOSE_CANDIDATE,
+                                j == 0 ? 0 : j - 1};
+        const uint32_t range = j == 0 ? s->n : s->range[j - 1];
+        uint32_t *const out = j == 0 ? b->origin : b->raw[j - 1];
         for (uint32_t i = 0; i < b->size; i += CHUNK) {
             uint64_t rejected;
             if (placed + few <= balls) {
                 p.coin = q->coin[placed / BESIDE];
                 p.taken = 0;
-                rejected =
-                    draw_chunk(f.words, b->first + i, f.into + i, f.range > 0, f.range, beside, &p);
+                rejected = draw_chunk(w, b->first + i, out + i, range > 0, range, beside, &p);
                 q->taken[placed / BESIDE] = p.taken;
                 placed += few;
                 p.first += few;
                 p.where += few;
             } else {
-                rejected = draw_chunk(f.words, b->first + i, f.into + i, f.range > 0, f.range,
-                                      draw_alone, NULL);
+                rejected = draw_chunk(w, b->first + i, out + i, range > 0, range, draw_alone, NULL);
             }
-            draw_again(f.words, b->first + i, rejected, f.range, f.into + i);
+            draw_again(w, b->first + i, rejected, range, out + i);
         }
     }
     return placed;
 }
 
+/* Where the jobs of a block appear, in spaces of points. */
+static void draw_points(const struct play *q, struct block *b) {
+    for (unsigned j = 0; q->p->sampler.space.sites && j < 2; j++)
+        draw_words((struct words){q->ahead, PURPOSE_ORIGIN, j}, b->first, b->size, b->point[j]);
+}
+
 static uint32_t draw_and_place(struct play *q, struct block *b) {
     const uint32_t balls = q->block->size;
+    draw_points(q, b);
     if (q->width > 1 || q->rule >= RULE_MANY)
         return draw_placing(q, b, 0, BESIDE, draw_alone);
     if (q->rule == RULE_ONE)
@@ -285,6 +292,7 @@ static void draw_first(struct play *q) {
     q->ahead = q->stream;
     q->block = &q->pair[0];
     set_block(q, q->block, 0);
+    draw_points(q, q->block);
     draw_placing(q, q->block, 0, BESIDE, draw_alone);
 }
 

@@ -167,7 +167,7 @@ def fluid(suite: Suite) -> None:
                 policy,
                 round(c * n),
                 100,
-                lambda o, setting, name=name, tail=tail: load_tail(suite, o, f"{name} {setting}", tail),
+                lambda o, s, name=name, tail=tail: load_tail(suite, o, f"{name} {s}", tail),
                 method=method,
             )
 

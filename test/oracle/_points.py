@@ -37,68 +37,56 @@ def play_shares(suite: Suite, n: int, positions: int, then, keep: str = "rows") 
 
 def share_moment(suite: Suite, o: Outcome, name: str, what: str, law: dict, value: float) -> None:
     """One of max, max_sd, min, variance of n times a share."""
-    spread = {"max": "max_share", "min": "min_share", "max_sd": "max_share"}
+    power = 0.2
     if what == "variance":
-        row, got, s = "share_variance", o.n**2 * o.mean["share_variance"], None
-        s = o.n**2 * o.se[row]
+        got, s = o.n**2 * o.mean["share_variance"], o.n**2 * o.se["share_variance"]
     elif what == "max_sd":
         x = o.n * o.rows["max_share"]
-        got, s = x.std(ddof=1), sd_error(x)
+        got, s, power = x.std(ddof=1), sd_error(x), 0.6
     else:
-        x = o.n * o.rows[spread[what]]
+        x = o.n * o.rows[f"{what}_share"]
         got, s = x.mean(), law[f"{what}_sd"] / math.sqrt(o.replications)
-    suite.cmp.mean(f"{name} {what} of n shares", got, s, value, power=0.3 * value)
+    suite.cmp.mean(f"{name} {what} of n shares", got, s, value, power=power * value)
 
 
 def arc_shares(suite: Suite) -> None:
     """ring: spacings and shares, with the standard deviations of theory_places.py; and other
     parameters.
     """
+
+    def moment(n: int, v: int, what: str, law: dict, value: float, name: str = "theory") -> None:
+        play_shares(
+            suite, n, v, lambda o, s: share_moment(suite, o, f"{name} {s}", what, law, value)
+        )
+
+    def tail(n: int, x: list[float], value: list[float], name: str = "theory") -> None:
+        play_shares(suite, n, 1, lambda o, s: share_tail(suite, o, f"{name} {s}", x, value))
+
+    def order(n: int, mean: list[float], name: str = "theory") -> None:
+        play_shares(
+            suite, n, 1, lambda o, s: share_order(suite, o, f"{name} {s}", mean), keep="shares"
+        )
+
     for r in suite.of("ring."):
         p, (_, kind, *rest) = r["parameters"], r["id"].split(".")
         n, v, name = p["n"], p["V"], r["id"]
         if kind == "virtual" or kind in ("max", "maxsd", "min"):
             what = SHARES[rest[-1] if kind == "virtual" else kind]
-            law = shares(n, v)
-            play_shares(
-                suite, n, v,
-                lambda o, s, what=what, law=law, q=r["value"], name=name: share_moment(
-                    suite, o, f"{name} {s}", what, law, q
-                ),
-            )
+            moment(n, v, what, shares(n, v), r["value"], name)
         elif kind == "sumsq":  # n sum D^2 = 1 + n^2 times the variance over the servers
-            play_shares(
-                suite, n, 1,
-                lambda o, s, q=r["value"], name=name: share_moment(
-                    suite, o, f"{name} {s}", "variance", {}, q - 1
-                ),
-            )
+            moment(n, 1, "variance", {}, r["value"] - 1, name)
         elif kind == "maxtail":
-            play_shares(
-                suite, n, 1,
-                lambda o, s, p=p, q=r["value"], name=name: share_tail(suite, o, f"{name} {s}", p["x"], q),
-            )
+            tail(n, p["x"], r["value"], name)
         elif kind == "order":
-            play_shares(
-                suite, n, 1,
-                lambda o, s, q=r["value"], name=name: share_order(suite, o, f"{name} {s}", q),
-                keep="shares",
-            )
+            order(n, r["value"], name)
     for n, v in ((2, 1), (3, 5), (23, 1), (70, 3), (500, 12), (2000, 1)):
         law = shares(n, v)
         for what in ("max", "max_sd", "min", "variance"):
-            play_shares(
-                suite, n, v,
-                lambda o, s, what=what, law=law: share_moment(suite, o, s, what, law, law[what]),
-            )
+            moment(n, v, what, law, law[what])
     for n, x in ((5, (0.25, 0.3, 0.4, 0.6)), (90, (0.03, 0.05, 0.07, 0.1))):
-        tail = [places.spacings_max_tail(n, y) for y in x]
-        play_shares(suite, n, 1, lambda o, s, x=x, q=tail: share_tail(suite, o, s, x, q))
+        tail(n, x, [places.spacings_max_tail(n, y) for y in x])
     for n in (6, 45):
-        mean = places.spacings_sorted(n)[0]
-        play_shares(
-            suite, n, 1, lambda o, s, q=mean: share_order(suite, o, s, q), keep="shares"
-        )
+        order(n, places.spacings_sorted(n)[0])
 
 
 def share_tail(suite: Suite, o: Outcome, name: str, x: list[float], tail: list[float]) -> None:
@@ -184,7 +172,8 @@ def arc_choices(suite: Suite) -> None:
         for p in [r["parameters"]]
     ]
     for v, d, c in ((1, 2, 1), (1, 3, 4), (5, 2, 0.5), (3, 1, 2)):
-        cases.append(("theory", v, d, c, dict(enumerate(places.fluid_arcs(v, d, c, 5 + int(3 * c))))))
+        limit = places.fluid_arcs(v, d, c, 5 + int(3 * c))
+        cases.append(("theory", v, d, c, dict(enumerate(limit))))
     for name, v, d, c, tail in cases:
         suite.want(
             arcs(n, v),
@@ -223,7 +212,8 @@ def planar_records(suite: Suite) -> None:
         p, kind = r["parameters"], r["id"].split(".")
         if kind[1] != "sim":
             continue
-        replications = min(p["reps"], 10_000_000 // p["n"] if suite.factor > 1 else 700_000 // p["n"])
+        most = 10_000_000 if suite.factor > 1 else 700_000
+        replications = min(p["reps"], most // p["n"])
         if replications < 12:
             continue  # verify
         policy = "nearest" if kind[2] == "one" else f"points: {{d: {p['d']}}}"
@@ -301,11 +291,10 @@ def same_loads(suite: Suite, name: str, one: Outcome, two: Outcome) -> None:
         s = math.sqrt((x.var(ddof=1) + y.var(ddof=1)) / 50)
         suite.cmp.mean(f"{name}: load {k}", x.mean(), s, y.mean(), power=0.02 * y.mean(), df=98)
     law = [o.load_count / o.load_count.sum() for o in (one, two)]
-    # What noise makes of equal laws: sum over loads of E|difference| / 2, and ten of its deviations.
+    # What noise makes of equal laws: at most the sum over loads of half a standard deviation.
     noise = sum(math.sqrt(2 * p / (one.n * one.replications)) for p in law[0])
-    suite.cmp.mean(
-        f"{name}: total variation", theory.total_variation(*law), noise / 4, 0, tolerance=noise / 2, power=1e-3
-    )
+    tv = theory.total_variation(*law)
+    suite.cmp.mean(f"{name}: total variation", tv, noise / 4, 0, tolerance=noise / 2, power=1e-3)
 
 
 def plane_is_torus(suite: Suite) -> None:

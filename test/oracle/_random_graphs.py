@@ -36,13 +36,16 @@ def files(suite: Suite) -> None:
         )
 
 
-#: One graph for all replications, whatever it turns out to be; some fall apart.
+#: One graph for all replications, whatever it turns out to be; whether it is connected for sure.
 TINY = [
     ("erdos-renyi: {n: 7, p: 0.25, graphs: per-point}", False),
     ("erdos-renyi: {n: 7, edges: 9, graphs: per-point, connect: redraw}", True),
     ("barabasi-albert: {n: 8, m: 1, graphs: per-point}", True),
     ("geometric: {n: 8, radius: 0.3, torus: true, graphs: per-point}", False),
-    ("watts-strogatz: {n: 8, neighbours: 2, rewire: 0.3, graphs: per-point, connect: redraw}", True),
+    (
+        "watts-strogatz: {n: 8, neighbours: 2, rewire: 0.3, graphs: per-point, connect: redraw}",
+        True,
+    ),
     ("regular: {n: 8, degree: 3, graphs: per-point, connect: redraw}", True),
 ]
 
@@ -82,7 +85,9 @@ def sampled(suite: Suite, topology: str, replications: int, then) -> None:
 
     def compare(outcomes: list[Outcome]) -> None:
         size = max(len(o.degree_count) for o in outcomes)
-        counts = np.array([np.pad(o.degree_count, (0, size - len(o.degree_count))) for o in outcomes])
+        counts = np.zeros((BATCHES, size))
+        for row, o in zip(counts, outcomes):
+            row[: len(o.degree_count)] = o.degree_count
         then(f"[{topology}]", counts / outcomes[0].replications, outcomes[0].n)
 
     suite.together(settings, compare)
@@ -137,19 +142,23 @@ def mean_degree(suite: Suite, adjacent: float):
     return then
 
 
+def geometric(n: int, r: float, torus: bool) -> str:
+    return f"geometric: {{n: {n}, radius: {r}, torus: {str(torus).lower()}}}"
+
+
 def generators(suite: Suite) -> None:
     """gen: degrees of random graphs, and other parameters."""
     for r in suite.of("gen."):
         p, (_, kind, *rest) = r["parameters"], r["id"].split(".")
         if kind == "rgg":
             for n in (60, 400):
-                then = mean_degree(suite, r["value"])
-                topology = f"geometric: {{n: {n}, radius: {p['r']}, torus: {str(rest[0] == 'torus').lower()}}}"
-                sampled(suite, topology, 1_000_000 // n, then)
+                topology = geometric(n, p["r"], rest[0] == "torus")
+                sampled(suite, topology, 1_000_000 // n, mean_degree(suite, r["value"]))
         elif kind == "ba":
             law = np.zeros(max(p["support"]) + 1)
             law[p["support"]] = r["value"]
-            sampled(suite, f"barabasi-albert: {{n: 10000, m: {p['m']}}}", 200, degree_law(suite, law, 20))
+            topology = f"barabasi-albert: {{n: 10000, m: {p['m']}}}"
+            sampled(suite, topology, 200, degree_law(suite, law, 20))
         else:
             law = np.array(r["value"]) if rest[-1] == "deg" else np.array([r["value"] / p["n"]])
             topology = f"erdos-renyi: {{n: {p['n']}, p: {p['p']}}}"
@@ -166,11 +175,10 @@ def generators(suite: Suite) -> None:
         sampled(suite, topology, 400_000 // n, edge_count(suite, edges))
     for n, r in ((50, 0.13), (200, 0.07)):
         law = places.torus_degree(n, r, 12)
-        sampled(suite, f"geometric: {{n: {n}, radius: {r}, torus: true}}", 400_000 // n, degree_law(suite, law))
-    for n, r, torus in ((40, 0.6, "true"), (40, 0.45, "false"), (30, 1.1, "false"), (30, 0.9, "false")):
-        q = places.torus_within(r) if torus == "true" else places.square_within(r)
-        topology = f"geometric: {{n: {n}, radius: {r}, torus: {torus}}}"
-        sampled(suite, topology, 10_000, mean_degree(suite, q))
+        sampled(suite, geometric(n, r, True), 400_000 // n, degree_law(suite, law))
+    for n, r, torus in ((40, 0.6, True), (40, 0.45, False), (30, 1.1, False), (30, 0.9, False)):
+        q = places.torus_within(r) if torus else places.square_within(r)
+        sampled(suite, geometric(n, r, torus), 10_000, mean_degree(suite, q))
     for torus in ("true", "false"):
         topology = f"geometric: {{n: 120, mean_degree: 9, torus: {torus}}}"
         sampled(suite, topology, 4000, mean_degree(suite, 9 / 119))
@@ -178,9 +186,8 @@ def generators(suite: Suite) -> None:
         law = places.recursive_tree_degrees(n, min(n, 10))
         topology = f"barabasi-albert: {{n: {n}, m: 1}}"
         sampled(suite, topology, 600_000 // n, degree_law(suite, law))
-    sampled(
-        suite, "barabasi-albert: {n: 10000, m: 5}", 200, degree_law(suite, places.barabasi_degree(5, 15), 60)
-    )
+    law = places.barabasi_degree(5, 15)
+    sampled(suite, "barabasi-albert: {n: 10000, m: 5}", 200, degree_law(suite, law, 60))
     for topology, edges in (
         ("barabasi-albert: {n: 90, m: 4}", 1 + 2 + 3 + 4 * 86),
         ("watts-strogatz: {n: 90, neighbours: 3, rewire: 0.4}", 270),
@@ -188,7 +195,8 @@ def generators(suite: Suite) -> None:
         ("regular: {n: 30, degree: 5}", 75),
     ):
         sampled(suite, topology, 1000, edge_count(suite, edges))
-    sampled(suite, "regular: {n: 30, degree: 5}", 1000, degree_law(suite, (np.arange(8) == 5) * 1.0))
+    law = (np.arange(8) == 5) * 1.0
+    sampled(suite, "regular: {n: 30, degree: 5}", 1000, degree_law(suite, law))
 
 
 #: Connected graphs of every family.

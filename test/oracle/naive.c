@@ -9,11 +9,11 @@
  *     naive SEED TOPOLOGY POLICY TIES BALLS FIRST END [EDGES]
  *
  * TOPOLOGY and POLICY are canonical texts as in `resolved`: "torus: {sides: [5, 3]}". EDGES, for
- * graphs edge by edge, is a file that `potluck graph --write` wrote: a line of two numbers for each
- * edge, twice the same for a server without neighbours. Plays replications FIRST .. END-1 and prints
- * for each row R max_load min_load empty moved gap load_variance cost and at the end, summed over
- * replications, "hops" by distance, "loads" by load and "servers" by server; with EDGES, for each
- * server, "degree" its degree, load, jobs that arrived and hops that those moved. */
+ * graphs edge by edge, is a file that `potluck graph --write` wrote: a line of two numbers for
+ * each edge, twice the same for a server without neighbours. Plays replications FIRST .. END-1 and
+ * prints for each row R max_load min_load empty moved gap load_variance cost and at the end, summed
+ * over replications, "hops" by distance, "loads" by load and "servers" by server; with EDGES, for
+ * each server, "degree" its degree, load, jobs that arrived and hops that those moved. */
 #include "naive_parts.h"
 
 enum { DIMENSIONS = 8 };
@@ -178,7 +178,8 @@ static int compare_rows(const void *a, const void *b) {
     return 0;
 }
 
-/* The servers at distance 1..k of u by distance, then by residues (boxes), mask (cubes) or number. */
+/* The servers at distance 1..k of u by distance, then by residues (boxes), mask (cubes) or number.
+ */
 static uint32_t list_around(uint32_t u, uint64_t k, struct row **rows) {
     uint32_t count = 0, mine[DIMENSIONS], its[DIMENSIONS];
     *rows = get(n, sizeof **rows);

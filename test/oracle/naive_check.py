@@ -224,7 +224,13 @@ POINT_JOBS = [
         BOTH,
         [113],
     ),
-    (22, ["plane: {n: 2}", "plane: {n: 3}"], "nearest, spot, points 2, unif 2, invsq 2, pot", BOTH, [9]),
+    (
+        22,
+        ["plane: {n: 2}", "plane: {n: 3}"],
+        "nearest, spot, points 2, unif 2, invsq 2, pot",
+        BOTH,
+        [9],
+    ),
     (23, ["plane: {n: 1}"], "nearest, spot, points 3, unif 1, pot, choices 2", BOTH, [5]),
     (
         24,
@@ -404,7 +410,7 @@ def component(path, topology):
 
 
 def write_graphs(program, job, point, topology):
-    """Files of the graphs of a topology, one for each replication; the same where it has but one."""
+    """Files of the graphs of a topology, one for each replication, which may be the same."""
     fresh = "graphs: per-replication" in topology
     paths = []
     for r in range(REPLICATIONS if fresh else 1):
@@ -446,7 +452,8 @@ def main(argv):
     jobs = [("formula", seed, topologies(where), *rest) for seed, where, *rest in JOBS]
     jobs += [("graph", *job) for job in GRAPH_JOBS] + [("point", *job) for job in POINT_JOBS]
     with tempfile.TemporaryDirectory() as folder:
-        naive = [compile_naive(folder, name, "--sanitize" in argv) for name in ("naive", "naive_points")]
+        sanitize = "--sanitize" in argv
+        naive = [compile_naive(folder, name, sanitize) for name in ("naive", "naive_points")]
         for name, text in FILES.items():
             (pathlib.Path(folder) / name).write_text(text)
         for kind, seed, where, how, ties, balls in jobs:

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Model `balls` where servers are points, the obvious way: whoever is nearest is found by looking at
- * everybody, walks around the circle take every step. It shares with the program only the addressed
- * random words (rng.h). Written from the documentation of the words in sampler.h, sites.h, plane.c,
+ * Model `balls` where servers are points, the obvious way: whoever is nearest is found by looking
+ * at everybody, walks around the circle take every step. It shares with the program only the
+ * addressed random words (rng.h). Written from the documentation of the words in sampler.h, sites.h, plane.c,
  * arcs.c, near_plane.h, servers.c and the heads of kernels/policies.
  *
  *     naive_points SEED TOPOLOGY POLICY TIES BALLS FIRST END [POINTS]
  *
- * TOPOLOGY and POLICY are canonical texts as in `resolved`; POINTS, for servers: file, has a line of x
- * and y for each server. Plays replications FIRST .. END-1 and prints for each row R max_load
- * min_load empty moved gap load_variance cost max_share min_share share_variance (the last three and
- * `bounded` walks on the circle alone, else 0) and at the end, summed over replications, "hops" by
- * positions walked, "loads" by load and "servers" by server. */
+ * TOPOLOGY and POLICY are canonical texts as in `resolved`; POINTS, for servers: file, has a line
+ * of x and y for each server. Plays replications FIRST .. END-1 and prints for each row R max_load
+ * min_load empty moved gap load_variance cost max_share min_share share_variance (the last three on
+ * the circle alone, else 0) and at the end, summed over replications, "hops" by positions walked
+ * (`bounded`), "loads" by load and "servers" by server. */
 #include "naive_parts.h"
 
 #include <math.h>

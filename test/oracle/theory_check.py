@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""theory.py and theory_places.py against the reference records, and against themselves by other roads.
-Exact: no randomness but where said.
+"""theory.py and theory_places.py against the reference records, and against themselves by other
+roads. Exact: no randomness but where said.
 """
 import functools
 import itertools
@@ -428,7 +428,9 @@ def places_by_other_roads() -> None:
 
 
 def tree_degrees(n: int) -> np.ndarray:
-    """E[vertices of degree k], k = 0..n-1, of trees grown by preferential attachment, every history."""
+    """E[vertices of degree k], k = 0..n-1, of trees grown by preferential attachment: every
+    history.
+    """
 
     def grow(degrees: tuple[int, ...], p: float) -> np.ndarray:
         if len(degrees) == n:
