@@ -16,7 +16,7 @@
 #include "value.h"
 #include "wide.h"
 
-enum { ROWS_MAX = 16, HISTOGRAMS_MAX = 16 };
+enum { ROWS_MAX = 32, HISTOGRAMS_MAX = 16 };
 
 /* One value per replication: value = offset + tally / divisor, both given per point (NaN divisor:
  * the statistic does not apply to that point). */
@@ -58,11 +58,12 @@ static inline uint64_t histogram_batches(const struct histogram *h) {
 struct facts {
     uint64_t servers;   /* n; 0 when the model has none */
     double nanoseconds; /* expected, per replication and thread; for plans and first ranges only */
-    uint64_t grain;     /* replications the kernel plays abreast: ranges are multiples */
-    uint64_t bytes_shared; /* tables, per rank */
-    uint64_t bytes_making; /* more of them while the tables are made */
-    uint64_t bytes_thread; /* workspace, per thread */
-    uint64_t bytes_fresh;  /* per thread: what belongs to one replication and is made for it */
+    double nanoseconds_making; /* and once, to make the tables */
+    uint64_t grain;            /* replications the kernel plays abreast: ranges are multiples */
+    uint64_t bytes_shared;     /* tables, per rank */
+    uint64_t bytes_making;     /* more of them while the tables are made */
+    uint64_t bytes_thread;     /* workspace, per thread */
+    uint64_t bytes_fresh;      /* per thread: what belongs to one replication and is made for it */
     struct affine row[ROWS_MAX];
     uint64_t bins[HISTOGRAMS_MAX]; /* upper bound of bins in use; 0: does not apply to the point */
     uint64_t likely[HISTOGRAMS_MAX]; /* bins expected in use, for plans */

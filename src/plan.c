@@ -118,7 +118,8 @@ struct plan plan_job(const struct job *job, unsigned threads, bool mpi, double c
         if (p->facts.bytes_fresh)
             raise(&making_fresh, p->facts.bytes_making);
         plan.gathered += gathered_bytes(job, p) + POINT_BYTES;
-        plan.nanoseconds += p->facts.nanoseconds * (double)job->replications.max;
+        plan.nanoseconds +=
+            p->facts.nanoseconds * (double)job->replications.max + p->facts.nanoseconds_making;
     }
     const double seconds = plan.nanoseconds / 1e9 / threads;
     const double share = longest_range(plan.nanoseconds / threads);
