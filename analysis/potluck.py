@@ -6,10 +6,14 @@
     table = potluck.frame("quickstart.h5")   # pandas: one row per point
     runs = potluck.rows("quickstart.h5")     # pandas: one row per replication
     figure = potluck.plot_tradeoff(ds)       # balance against cost
+    figure = potluck.plot_topologies(ds)     # the same for many topologies
+    figure = potluck.plot_maxload(ds)        # maximum load against the number of servers
 
 From the command line:
 
     /usr/bin/python3 analysis/potluck.py tradeoff quickstart.h5 quickstart.png
+    /usr/bin/python3 analysis/potluck.py topologies proximity-topologies.h5 topologies.png
+    /usr/bin/python3 analysis/potluck.py maxload plane.h5 plane.png
 
 A point is one setting of every parameter, a replication one independent simulation of a point.
 Nothing here needs the theory; theory.py holds that.
@@ -31,7 +35,21 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["open", "frame", "rows", "parameters", "statistics", "plot_tradeoff"]
+__all__ = [
+    "open",
+    "frame",
+    "rows",
+    "parameters",
+    "statistics",
+    "settings",
+    "plot_tradeoff",
+    "plot_topologies",
+    "plot_maxload",
+]
+
+#: What Panigrahy et al. (ACM TOMPECS 7, 2022) report of unif-pot and invsq-pot: total variation to
+#: pot, and the share of its cost that is saved.
+PUBLISHED_TV, PUBLISHED_SAVING = (0.002, 0.08), (0.08, 0.99)
 
 #: Variables on `point` that are results; whatever else lies on `point` alone is a parameter.
 _RESULTS = ("replications", "stream", "tv", "cost_reduction")
@@ -42,6 +60,8 @@ _NO_RESULTS = ("mean_degree",)
 _POLICY_PARAMETERS = ("policy", "k", "self", "d", "distinct", "beta", "epsilon")
 #: What the panel titles leave out: constant by its meaning, or a repetition of others.
 _NOT_IN_TITLES = ("label", "baseline", "balls", "n", "topology", "sides", "dim", "children")
+#: Parameters that names of settings mention only where a topology has several of them.
+_QUIET = ("n", "ties", "method", "graphs", "connect", "layout", "distances", "power", "servers")
 
 # Okabe and Ito's palette, told apart with every common colour blindness; markers say the same
 # twice.
@@ -267,6 +287,85 @@ def plot_tradeoff(
         for i, (name, points) in enumerate(curves.items()):
             _label_k(axis, points, styles[name][0], above=i % 2 == 1)
     return figure
+
+
+def settings(table: pd.DataFrame, leave_out: Iterable[str] = ()) -> pd.Series:
+    """Where a point is played, in words: `torus 32×32`, `regular, degree 3`. Points of one name
+    differ in the policy alone.
+
+    Parameters
+    ----------
+    table : what `frame` gave, or some of its rows.
+    leave_out : parameters that the names do not tell apart.
+
+    Returns
+    -------
+    pandas.Series
+        A name for each row. Sizes, jobs per server and what is nearly always the same stand in it
+        only where a topology has several of them.
+    """
+    passed_over = ("label", "topology", "balls", *_POLICY_PARAMETERS, *leave_out)
+    names = [c for c in table if not _is_result(c) and c not in passed_over]
+    ratios = pd.Series([_jobs_per_server(p) for _, p in table.iterrows()], table.index)
+    out = pd.Series("", table.index, dtype=object)
+    for topology, part in table.groupby("topology", sort=False):
+        shown = [c for c in names if c not in _QUIET or part[c].nunique(dropna=False) > 1]
+        several = "balls" not in leave_out and ratios[part.index].nunique(dropna=False) > 1
+        for at, point in part.iterrows():
+            words = [word for name in shown if (word := _in_words(name, point))]
+            first = str(topology)
+            if words and " " not in words[0]:
+                first += f" {words.pop(0)}"
+            if several:
+                words.append(_ratio_in_words(ratios[at]))
+            out[at] = ", ".join([first, *words])
+    return out
+
+
+def plot_topologies(ds: xr.Dataset, *, title: str | None = None) -> Figure:
+    """Balance lost and cost saved for many topologies: one row each, a dot for each k.
+
+    On the left the total variation of the load law to the baseline: a dot lies at the plug-in
+    estimate, its bar reaches down to the cross-fitted one, and the grey bar is what noise alone
+    would show. Dots at the left border are below it, or equal to the baseline. On the right the
+    share of the baseline's cost that is saved, with 95 % intervals, on a scale stretched at both
+    ends. Blue bands are the ranges of Panigrahy et al. (ACM TOMPECS 7, 2022).
+
+    Parameters
+    ----------
+    ds : what `open` gave, of a job with a baseline and policies that have a k.
+    title : instead of the title of the job.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Two columns of panels for each policy, in the order of the file.
+    """
+    import panels
+
+    return panels.topologies(ds, title)
+
+
+def plot_maxload(ds: xr.Dataset, *, title: str | None = None) -> Figure:
+    """Mean maximum load against the number of servers, a curve for each policy, with 95 %
+    intervals (1.96 standard errors).
+
+    A policy has a colour; its parameters, and the way ties are settled where that matters, tell
+    lines of one colour apart and stand at the end of each.
+
+    Parameters
+    ----------
+    ds : what `open` gave, of a job that has several numbers of servers.
+    title : instead of the title of the job.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A panel for each setting; one row of panels for each number of jobs per server.
+    """
+    import panels
+
+    return panels.maxload(ds, title)
 
 
 # -------------------------------------------------------------------------------------------------
@@ -525,17 +624,45 @@ def _label_k(axis: Axes, points: pd.DataFrame, colour: str, above: bool) -> None
         )
 
 
+def _jobs_per_server(point: pd.Series) -> float:
+    """NaN when the parameters do not tell."""
+    return float(point["balls"]) / _servers(point) if _present(point.get("balls")) else np.nan
+
+
+def _ratio_in_words(ratio: float) -> str:
+    return f"{_number(round(ratio, 3))} job{'' if ratio == 1 else 's'} per server"
+
+
+def _in_words(name: str, point: pd.Series) -> str:
+    """A parameter of the topology: `32×32`, `degree 3`; empty when it does not apply."""
+    value = point[name]
+    if not _present(value) or (name == "n" and _present(point.get("sides"))):
+        return ""
+    if name in ("sides", "name"):
+        return str(value).replace("x", "×") if name == "sides" else str(value)
+    if name == "torus":
+        return "on a torus" if value else "in a square"
+    shown = _number(value) if isinstance(value, (int, float, np.number)) else str(value)
+    return f"{name} = {shown}" if len(name) == 1 else f"{name.replace('_', ' ')} {shown}"
+
+
 def main(arguments: list[str] | None = None) -> int:
     """The command line; returns the exit code."""
     parser = argparse.ArgumentParser(
         prog="potluck.py", description="Draws a result file of potluck."
     )
     commands = parser.add_subparsers(dest="command", required=True)
-    tradeoff = commands.add_parser("tradeoff", help="balance against cost, one curve per policy")
-    tradeoff.add_argument("results", metavar="OUT.h5")
-    tradeoff.add_argument(
-        "figure", metavar="FIGURE.png", help="its ending says the format: png, pdf, svg"
-    )
+    figures = {
+        "tradeoff": (plot_tradeoff, "balance against cost, one curve per policy"),
+        "topologies": (plot_topologies, "balance lost and cost saved, one row per topology"),
+        "maxload": (plot_maxload, "maximum load against the number of servers"),
+    }
+    for name, (_, what) in figures.items():
+        command = commands.add_parser(name, help=what)
+        command.add_argument("results", metavar="OUT.h5")
+        command.add_argument(
+            "figure", metavar="FIGURE.png", help="its ending says the format: png, pdf, svg"
+        )
     options = parser.parse_args(arguments)
 
     import matplotlib
@@ -543,7 +670,7 @@ def main(arguments: list[str] | None = None) -> int:
     matplotlib.use("Agg")
     try:
         with open(options.results) as ds:
-            plot_tradeoff(ds).savefig(options.figure, dpi=150)
+            figures[options.command][0](ds).savefig(options.figure, dpi=150)
     except (OSError, ValueError) as reason:
         print(f"potluck.py: {reason}", file=sys.stderr)
         return 1

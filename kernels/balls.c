@@ -235,6 +235,9 @@ static bool suits(const struct value *v, const struct space *space, struct reaso
     const char *topology = v[BALLS_TOPOLOGY].entry->kind->name;
     char all[200];
     *at = BALLS_POLICY;
+    if (policy->queues)
+        return refuse(why, "policy %s looks at queues, which model balls does not have",
+                      policy->kind.name);
     if (!(policy->on >> space->form & 1))
         return refuse(why, "policy %s makes no sense on topology %s (there: %s)", policy->kind.name,
                       topology, policies_on(space->form, all, sizeof all));
@@ -444,9 +447,11 @@ static void count_degrees(struct balls *p) {
     }
 }
 
-/* ceil((1 + epsilon) m / n), at least what lets every ball in. */
+/* ceil((1 + epsilon) m / n), at least what lets every ball in. What rounding lifts above a whole
+ * number is that number: 1.1 times 10 is 11. */
 static uint64_t cap_of(double epsilon, uint64_t m, uint64_t n) {
-    const double wanted = ceil((1 + epsilon) * (double)m / (double)n);
+    const double share = (1 + epsilon) * (double)m / (double)n,
+                 wanted = share - floor(share) < 1e-12 * share ? floor(share) : ceil(share);
     const uint64_t least = m / n + (m % n > 0);
     return wanted < 0x1p62 && (uint64_t)wanted > least ? (uint64_t)wanted : least;
 }

@@ -356,7 +356,7 @@ static void print_shares(void) {
 
 static void play(uint64_t replication, uint64_t balls) {
     uint64_t *load = get(n, sizeof *load), moved = 0, steps_sum = 0;
-    const double wanted = ceil((1 + epsilon) * (double)balls / n);
+    const double wanted = ceil((1 + epsilon) * (double)balls / n * (1 - 1e-12));
     const uint64_t least = (balls + n - 1) / n,
                    cap = wanted > (double)least ? (uint64_t)wanted : least;
     wide length = 0;

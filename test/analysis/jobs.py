@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The example jobs, and whether the numbers that README prints of them come out.
+
+    python3 jobs.py PROGRAM
+
+A value left out of an axis leaves the others' numbers as they are, so part of a job, at its full
+number of replications, must give its lines of the table to the printed digit.
+"""
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "analysis"))
+
+import potluck  # noqa: E402
+import topologies  # noqa: E402
+import yaml  # noqa: E402
+
+COLUMNS = ["unif-pot{1}", "unif-pot{3}", "invsq-pot{3}"]
+#: Lines of README's table that take seconds to play.
+CHEAP = ("ring", "torus", "star", "tree", "named")
+passed = failed = 0
+
+
+def check(name: str, good: bool, seen: object = "") -> None:
+    global passed, failed
+    if good:
+        passed += 1
+    else:
+        failed += 1
+        print(f"FAILED {name} {seen}")
+
+
+def run(*command: object) -> subprocess.CompletedProcess:
+    return subprocess.run([str(c) for c in command], capture_output=True, text=True, check=False)
+
+
+def every_job(program: str, folder: pathlib.Path) -> None:
+    """plan accepts it, two replications of it play, README of the folder lists it."""
+    listed = (ROOT / "jobs" / "README.md").read_text()
+    for job in sorted((ROOT / "jobs").glob("*.yaml")):
+        text, out = job.read_text(), folder / f"{job.stem}.h5"
+        check(f"{job.name} begins with its question", re.match(r"# [^\n]*(\n# [^\n]*)*\?", text))
+        check(f"jobs/README.md lists {job.name}", f"`{job.name}`" in listed)
+        plan = run(program, "plan", job)
+        check(f"plan {job.name}", plan.returncode == 0 and "time: about" in plan.stdout, plan.stderr)
+        done = run(program, "run", job, "-r", 2, "-o", out, "--progress", "none")
+        check(f"run {job.name} -r 2", done.returncode == 0, done.stderr)
+        if done.returncode == 0:
+            with potluck.open(out) as ds:
+                table = potluck.frame(ds)
+                check(f"{job.name} is in its result", ds.attrs["job"] == text)
+            check(f"{job.name}: all points", (table["replications"] == 2).all())
+            check(f"{job.name}: maximum loads", (table["mean_max_load"] >= 1).all())
+            out.unlink()
+
+
+def as_in_readme(program: str, folder: pathlib.Path) -> None:
+    """The cheap lines of the table of topologies."""
+    printed = (ROOT / "README.md").read_text().splitlines()
+    job = yaml.safe_load((ROOT / "jobs" / "proximity-topologies.yaml").read_text())
+    job["topology"] = [t for t in job["topology"] if next(iter(t)) in CHEAP]
+    job["policy"] = ["pot", {"unif-pot": {"k": [1, 3]}}, {"invsq-pot": {"k": [3]}}]
+    part, out = folder / "part.yaml", folder / "part.h5"
+    part.write_text(yaml.safe_dump(job, sort_keys=False))
+    done = run(program, "run", part, "-o", out, "--progress", "none")
+    check("part of proximity-topologies.yaml plays", done.returncode == 0, done.stderr)
+    if done.returncode:
+        return
+    with potluck.open(out) as ds:
+        lines = topologies.markdown(topologies.table(ds), COLUMNS).splitlines()
+    check("lines to compare", len(lines) >= 2 + 6, lines)
+    for line in lines[2:]:
+        check(f"README has the line: {line}", line in printed)
+
+
+def main() -> int:
+    program = str(pathlib.Path(sys.argv[1]).resolve())
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        every_job(program, folder)
+        as_in_readme(program, folder)
+    print(f"{passed} passed, {failed} failed")
+    return int(failed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
