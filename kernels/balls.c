@@ -228,6 +228,14 @@ static const char *policies_on(enum form form, char *text, size_t size) {
     return text;
 }
 
+/* What else there is than cutting a topology down to its largest component. */
+static const char *other_ways(const struct kind *topology) {
+    for (unsigned i = 0; i < topology->n_parameters; i++)
+        if (topology->parameters[i].words && strstr(topology->parameters[i].words, "redraw"))
+            return "connect: redraw draws until there is one part";
+    return "or give a graph in one part";
+}
+
 /* Whether the policy makes sense on this sort of space at all. */
 static bool suits(const struct value *v, const struct space *space, struct reason *why,
                   unsigned *at) {
@@ -245,9 +253,8 @@ static bool suits(const struct value *v, const struct space *space, struct reaso
         space->connect == CONNECT_ANY)
         return refuse(why,
                       "policy %s may pick a server that has no path to the origin: topology %s may "
-                      "have several parts (connect: largest keeps the largest part%s)",
-                      policy->kind.name, topology,
-                      space->fresh || space->varies ? "" : ", or give a graph in one part");
+                      "have several parts (connect: largest keeps the largest part, %s)",
+                      policy->kind.name, topology, other_ways(v[BALLS_TOPOLOGY].entry->kind));
     *at = BALLS_TIES;
     if (v[BALLS_TIES].word == TIES_SMALLER_ARC && space->form != FORM_ARCS)
         return refuse(why, "ties: smaller-arc needs a circle of servers, topology arcs");

@@ -37,14 +37,17 @@ enum axis {
     AXIS_SERVER,     /* one bin each */
     AXIS_DEGREE,     /* bins of bins.h */
     AXIS_DEGREE_BIN, /* coarse bins: 0, 1, 2, 3, then two to each doubling (bins.h) */
-    AXIS_DISTANCE    /* lengths on the plane: sixteen bins to each doubling (bins.h) */
+    AXIS_DISTANCE,   /* lengths on the plane: sixteen bins to each doubling (bins.h) */
+    AXIS_TIME,       /* times: sixteen bins to each doubling (bins.h) */
+    AXIS_STEP        /* equal steps of a run, one bin each */
 };
 
 /* Counts along an axis, summed over replications. */
 struct histogram {
     const char *name, *units, *long_name;
     enum axis axis;
-    double unit;  /* AXIS_SERVER: what one count stands for in the mean over replications; 0: 1 */
+    double unit; /* AXIS_SERVER, AXIS_STEP: what one count stands for in the mean over replications;
+                     0: 1 */
     bool batched; /* kept for each replication modulo BATCHES, so that any functional of it gets an
                      interval */
     const char *keep; /* present only when `keep` lists this word; NULL: always */
@@ -52,6 +55,11 @@ struct histogram {
 
 static inline uint64_t histogram_batches(const struct histogram *h) {
     return h->batched ? BATCHES : 1;
+}
+
+/* Whether the file shows means over replications, and the sums in its state. */
+static inline bool histogram_averages(const struct histogram *h) {
+    return h->axis == AXIS_SERVER || h->axis == AXIS_STEP;
 }
 
 /* What is known about a point before it is played. */

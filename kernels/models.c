@@ -17,9 +17,11 @@ const struct catalogue ISA(policies) = {"policy", policy_kinds,
                                         sizeof policy_kinds / sizeof *policy_kinds};
 
 extern const struct model ISA(model_balls);
+extern const struct model ISA(model_queue);
 extern const struct model ISA(model_harness);
 
-static const struct kind *const model_kinds[] = {&ISA(model_balls).kind, &ISA(model_harness).kind};
+static const struct kind *const model_kinds[] = {&ISA(model_balls).kind, &ISA(model_queue).kind,
+                                                 &ISA(model_harness).kind};
 extern const struct catalogue ISA(models);
 const struct catalogue ISA(models) = {"model", model_kinds,
                                       sizeof model_kinds / sizeof *model_kinds};

@@ -27,11 +27,17 @@ struct block {
                                             origin arrays */
     uint32_t *hop; /* distance of candidate 1 from the origin, if sampler.gives_hop */
     uint32_t *scratch;
+    const uint8_t
+        *stays;   /* [BLOCK]: jobs that must stay at their origin (model queue), for policies
+                             that remember whom they sent where; NULL: none */
     void *memory; /* sampler.memory bytes for the policy alone: zeroed before the first block of a
                      replication, left as they are between blocks */
 };
 
 enum ties { TIES_FAIR, TIES_ORIGIN, TIES_SMALLER_ARC };
+
+/* Policies that look at all servers (model queue): they name no candidates. */
+enum control { CONTROL_NONE, CONTROL_JSQ, CONTROL_JIQ, CONTROL_LEAST_WORK };
 
 struct near; /* near.h */
 
@@ -42,7 +48,9 @@ struct sampler {
     uint32_t n;
     enum ties ties;
     uint64_t budget; /* bytes that tables may take */
-    uint64_t jobs;   /* of a replication */
+    uint64_t jobs;   /* of a replication; UINT64_MAX: not known */
+    enum control control;
+    bool by_work;    /* model queue: candidates are compared by what they have left to do */
     uint64_t memory; /* bytes of block.memory */
     unsigned candidates;
     unsigned draws;            /* candidate slots drawn for every job */
@@ -60,6 +68,11 @@ struct sampler {
     double epsilon;
     uint32_t d; /* parameters of the policies, as each needs them */
     bool distinct;
+    const struct value *weights; /* vector of the policy's own, owned by the job */
+    struct turn_of {
+        bool distributed, others;
+        unsigned first;
+    } turn;
     uint64_t beta; /* probability in units of 2^-64 */
     struct near *near;
 };
@@ -98,6 +111,7 @@ struct policy {
     unsigned on;   /* the forms of spaces it makes sense on */
     bool anywhere; /* candidates may have no path to the origin when the graph has several parts */
     bool settles_ties; /* `ties` makes a difference */
+    bool queues;       /* looks at what only queues have: model queue alone */
     /* Checks the parameters against a space that is described, of a form it is for, but not made;
      * `budget` bytes are there for tables. On refusal `at` is the index of the parameter at fault. */
     bool (*examine)(const struct value *values, const struct space *space, uint64_t budget,
@@ -107,6 +121,9 @@ struct policy {
     bool (*prepare)(const struct value *values, struct sampler *s, struct reason *why);
     /* Turns origins and raw numbers of a block into candidates, in place. */
     void (*choose)(const struct sampler *s, struct stream stream, struct block *b);
+    /* Policies that know nothing of the state: jobs per unit time sent to each of n servers, of
+     * those that may be redirected, which arrive at rate[n]; into routed[n]. NULL: others. */
+    void (*route)(const struct value *values, const double *rate, uint32_t n, double *routed);
     /* Exchangeable policies: their ranks on `complete` with n servers. NULL: method occupancy is
      * refused. */
     void (*ranks)(const struct value *values, uint64_t n, struct ranks *ranks);

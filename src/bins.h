@@ -6,6 +6,7 @@
 #define POTLUCK_BINS_H
 
 #include <stdint.h>
+#include <string.h>
 
 enum { BINS_EXACT = 4096, BINS_PER_DOUBLING = 16 };
 
@@ -67,6 +68,28 @@ static inline uint64_t length_bin_of(double length) {
     const unsigned e = 63u - (unsigned)__builtin_clzll(whole);
     const uint64_t bin = 1 + (uint64_t)(e - 4) * 16 + (whole >> (e - 4) & 15);
     return bin < LENGTH_BINS ? bin : LENGTH_BINS - 1;
+}
+
+/* Times: bin 0 is below 2^-32, then come 2^log equal ones to each doubling (relative width at most
+ * 1/2^log), and the last begins at 2^32. */
+enum { TIME_DOUBLINGS = 64, TIME_LOG = 4, TIME_BINS = 2 + (TIME_DOUBLINGS << TIME_LOG) };
+static inline uint64_t time_bin_at(double time, unsigned log) {
+    const uint64_t least = (uint64_t)(1023 - TIME_DOUBLINGS / 2) << log;
+    uint64_t bits;
+    memcpy(&bits, &time, sizeof bits);
+    bits >>= 52 - log;
+    const uint64_t bin = bits < least ? 0 : bits - least + 1,
+                   most = 1 + ((uint64_t)TIME_DOUBLINGS << log);
+    return bin < most ? bin : most;
+}
+static inline double time_bin_begin(uint64_t bin, unsigned log) {
+    const uint64_t bits = (((uint64_t)(1023 - TIME_DOUBLINGS / 2) << log) + bin - 1) << (52 - log);
+    double time;
+    memcpy(&time, &bits, sizeof time);
+    return bin ? time : 0;
+}
+static inline double time_bin_lower(uint64_t bin) {
+    return time_bin_begin(bin, TIME_LOG);
 }
 
 #endif

@@ -124,6 +124,16 @@ static char *counts_text(const struct value *v) {
     return text;
 }
 
+static char *reals_text(const struct value *v) {
+    char *text = duplicate_text("");
+    for (unsigned i = 0; i < v->n_reals; i++) {
+        char *longer = format_text("%s%s%.17g", text, i ? " " : "", v->reals[i]);
+        free(text);
+        text = longer;
+    }
+    return text;
+}
+
 static char *cell_text(struct cell c, bool digest, uint64_t n) {
     char word[80];
     if (!c.value)
@@ -134,6 +144,8 @@ static char *cell_text(struct cell c, bool digest, uint64_t n) {
         return duplicate_text(word);
     case TYPE_COUNTS:
         return counts_text(c.value);
+    case TYPE_REALS:
+        return reals_text(c.value);
     case TYPE_ENTRY:
         return duplicate_text(c.value->entry ? c.value->entry->kind->name : "");
     case TYPE_FILE:
@@ -165,7 +177,8 @@ static enum element column_element(const struct job *job, const struct path *p,
         }
         const enum parameter_type type = c.row->type;
         *row = *row ? *row : c.row;
-        text |= type == TYPE_WORD || type == TYPE_COUNTS || type == TYPE_ENTRY || type == TYPE_FILE;
+        text |= type == TYPE_WORD || type == TYPE_COUNTS || type == TYPE_REALS ||
+                type == TYPE_ENTRY || type == TYPE_FILE;
         flags &= type == TYPE_FLAG;
         counts &=
             type == TYPE_COUNT && value_count(c.value, job->points[i].facts.servers) <= INT64_MAX;

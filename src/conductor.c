@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum tag { TAG_READY = 1, TAG_RANGE, TAG_PARCEL, TAG_STOP, TAG_HOME };
+enum tag { TAG_READY = 1, TAG_RANGE, TAG_PARCEL, TAG_STOP, TAG_HOME, TAG_REFUSED };
 enum { IN_HAND = 2 };
 
 static volatile sig_atomic_t heard;
@@ -94,6 +94,14 @@ static void accept_parcel(struct run *run, int rank, struct parcel *p) {
     run->changed = true;
 }
 
+/* Of several refusals the first is heard. */
+static void hear_refusal(struct run *run, const char *sentence) {
+    if (!sentence || run->account.refusal)
+        return;
+    run->account.refusal = duplicate_text(sentence);
+    run->account.code = EXIT_USER;
+}
+
 /* Takes in everything that has arrived; true when there was something. */
 static bool gather(struct run *run) {
     bool some = false;
@@ -116,9 +124,12 @@ static bool gather(struct run *run) {
             run->changed = true;
         } else if (tag == TAG_HOME) {
             run->ranks_home++;
+        } else if (tag == TAG_REFUSED) {
+            hear_refusal(run, (const char *)words);
         }
         free(words);
     }
+    hear_refusal(run, runner_refusal(run->runner));
     return some;
 }
 
@@ -150,18 +161,19 @@ static bool time_is_up(const struct run *run) {
 /* Everybody stops; what has been played until now is gathered for a moment. */
 static void end_run(struct run *run, double grace) {
     for (int rank = 1; rank < run->cluster->size; rank++)
-        cluster_send(rank, TAG_STOP, (uint64_t[]){(uint64_t)(grace * 1000), run->account.early}, 2);
+        cluster_send(rank, TAG_STOP, (uint64_t[]){(uint64_t)(grace * 1000), run->account.code}, 2);
     runner_stop(run->runner);
     const double until = now() + grace;
     while (run->ranks_home < run->cluster->size - 1 || !runner_home(run->runner)) {
         if (!gather(run))
             nanosleep(&(struct timespec){0, 500000}, NULL);
-        if (run->account.early && now() > until)
+        if (run->account.code != EXIT_DONE && now() > until)
             break;
     }
     gather(run);
     run->account.wall = now() - run->start;
-    run->account.early = !schedule_done(run->schedule);
+    if (run->account.code != EXIT_USER)
+        run->account.code = schedule_done(run->schedule) ? EXIT_DONE : EXIT_EARLY;
 }
 
 static void conduct_first(void *context) {
@@ -169,9 +181,9 @@ static void conduct_first(void *context) {
     const struct options *o = run->options;
     run->changed = true;
     run->next_snapshot = now() + o->checkpoint;
-    while (!schedule_done(run->schedule)) {
+    while (!run->account.refusal && !schedule_done(run->schedule)) {
         if (heard || time_is_up(run)) {
-            run->account.early = true;
+            run->account.code = EXIT_EARLY;
             run->account.signal = heard;
             break;
         }
@@ -186,14 +198,15 @@ static void conduct_first(void *context) {
     }
     end_run(run, 0.4);
     const struct outlook outlook = schedule_outlook(run->schedule);
-    progress_end(run->progress, &outlook, run->account.wall);
+    progress_end(run->progress, run->account.refusal ? NULL : &outlook, run->account.wall);
     if (runner_home(run->runner))
         runner_clear(run->runner);
-    publish(run, true);
+    if (!run->account.refusal)
+        publish(run, true);
     if (!runner_home(run->runner)) { /* nothing to wait for: all that is finished has been saved */
         run->farewell->say(run->farewell->context, &run->account);
         cluster_finish();
-        _exit(EXIT_EARLY);
+        _exit((int)run->account.code);
     }
 }
 
@@ -210,6 +223,20 @@ static bool pass_parcels(struct run *run) {
     return some;
 }
 
+/* A refusal of this rank's players goes to rank 0, which speaks; true when there was one. */
+static bool pass_refusal(struct run *run) {
+    const char *sentence = runner_refusal(run->runner);
+    if (!sentence || run->account.code == EXIT_USER)
+        return false;
+    const uint64_t words = strlen(sentence) / sizeof(uint64_t) + 1;
+    uint64_t *message = allocate(words, sizeof *message);
+    memcpy(message, sentence, strlen(sentence));
+    cluster_send(0, TAG_REFUSED, message, words);
+    free(message);
+    run->account.code = EXIT_USER;
+    return true;
+}
+
 static void conduct_other(void *context) {
     struct run *run = context;
     double until = 0;
@@ -217,14 +244,14 @@ static void conduct_other(void *context) {
     while (until == 0 || !runner_home(run->runner)) {
         int rank, tag;
         uint64_t *words, count;
-        bool some = pass_parcels(run);
+        bool some = pass_parcels(run) || pass_refusal(run);
         while (cluster_receive(&rank, &tag, &words, &count)) {
             some = true;
             if (tag == TAG_RANGE)
                 runner_push(run->runner, &(struct range){words[0], words[1], words[2]});
             if (tag == TAG_STOP) {
                 until = now() + 1e-3 * (double)words[0];
-                run->account.early = words[1];
+                run->account.code = (enum exit_code)words[1];
                 runner_stop(run->runner);
             }
             free(words);
@@ -238,7 +265,7 @@ static void conduct_other(void *context) {
     cluster_send(0, TAG_HOME, (uint64_t[]){0}, 1);
     if (!runner_home(run->runner)) {
         cluster_finish();
-        _exit(EXIT_EARLY);
+        _exit((int)run->account.code);
     }
 }
 

@@ -179,7 +179,10 @@ void fill_server_means(const struct layout *l, const struct variable *v, void *d
     for (uint64_t p = 0; p < points_of(l); p++, to += width) {
         const struct counts *c = counts_at(l, p, v->index);
         const uint64_t complete = l->store->points[p].complete;
-        const uint64_t n = c->count && complete ? l->store->job->points[p].facts.servers : 0;
+        const struct facts *facts = &l->store->job->points[p].facts;
+        const uint64_t all =
+            v->dimension[v->rank - 1] == DIMENSION_SERVER ? facts->servers : facts->bins[v->index];
+        const uint64_t n = c->count && complete ? all : 0;
         for (uint64_t i = 0; i < width; i++) {
             const double sum = i < n && i < c->bins ? (double)c->count[i] : 0.0;
             to[i] = i < n ? unit * (sum / (double)complete) : (double)NAN;

@@ -3,9 +3,11 @@
 
 #include <ctype.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static void (*end_program)(int code) = exit;
 
@@ -13,8 +15,18 @@ void on_failure(void (*end)(int code)) {
     end_program = end ? end : exit;
 }
 
+/* Of several threads that fail one speaks and ends the program; the others wait for that. */
+static void take_the_word(void) {
+    static atomic_flag taken = ATOMIC_FLAG_INIT;
+    static _Thread_local bool mine;
+    while (!mine && atomic_flag_test_and_set(&taken))
+        pause();
+    mine = true;
+}
+
 void world_failed(const char *format, ...) {
     va_list args;
+    take_the_word();
     va_start(args, format);
     fputs("potluck: ", stderr);
     vfprintf(stderr, format, args);
@@ -23,18 +35,6 @@ void world_failed(const char *format, ...) {
     fflush(stderr);
     end_program(EXIT_WORLD);
     abort(); /* the way to end came back */
-}
-
-void user_failed(const char *format, ...) {
-    va_list args;
-    va_start(args, format);
-    fputs("potluck: ", stderr);
-    vfprintf(stderr, format, args);
-    fputc('\n', stderr);
-    va_end(args);
-    fflush(stderr);
-    end_program(EXIT_USER);
-    abort();
 }
 
 void check_failed(const char *condition, const char *file, int line) {

@@ -4,7 +4,7 @@
  *   The user is wrong:  complain() collects sentences with file:line:column; all are printed at
  *                       once, exit 2.
  *   The world is wrong: world_failed() prints one sentence and ends the program with 1 on every
- *                       rank.
+ *                       rank; of several threads that fail at once one does.
  *   We are wrong:       CHECK() aborts; it stays on in release builds. */
 #ifndef POTLUCK_FAIL_H
 #define POTLUCK_FAIL_H
@@ -49,8 +49,6 @@ const char *nearest_name(const char *word, const char *const *names, size_t n);
 /* Prints "potluck: sentence" on stderr and ends the program with exit code 1, by the way set with
  * on_failure(). */
 _Noreturn void world_failed(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* The same with exit code 2: the input cannot be played, which shows only now. */
-_Noreturn void user_failed(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* How to end the whole program, all ranks (cluster.c sets MPI_Abort); the default is exit(). */
 void on_failure(void (*end)(int code));
 

@@ -156,6 +156,14 @@ static bool is_common(const char *key) {
     return false;
 }
 
+/* One value for the whole job has no axis within it either. */
+static void refuse_axis(struct reader *r, const struct parameter *p, const struct node *n,
+                        const struct choices *list) {
+    if (p->fixed && list->n > 1)
+        job_say(r, job_place(r, n), "'%s' takes one %s, not a list of values within it", p->name,
+                p->catalogue->noun);
+}
+
 /* Reads what the model's table names, in the order of the file; then the defaults of the rest. */
 static void read_parameters(struct reader *r, const struct node *root) {
     const struct kind *kind = &r->model->kind;
@@ -175,6 +183,7 @@ static void read_parameters(struct reader *r, const struct node *root) {
             r->key[at] = root->key[i];
             r->order[given++] = (unsigned)at;
             job_read_values(r, &kind->parameters[at], root->item[i], &r->choices[at]);
+            refuse_axis(r, &kind->parameters[at], root->item[i], &r->choices[at]);
         }
     }
     for (unsigned i = 0; i < n; i++) {
@@ -211,9 +220,7 @@ static void read_baseline(struct reader *r, const struct node *root) {
     if (n)
         job_read_values(r, p, n, &one);
     r->dropped = dropped; /* no point hangs on it */
-    if (one.n > 1)
-        job_say(r, job_place(r, n), "'baseline' takes one %s, not a list of values within it",
-                p->catalogue->noun);
+    refuse_axis(r, p, n, &one);
     if (one.n)
         r->baseline = one.item[0];
     else if (!n && p->standard)

@@ -71,6 +71,7 @@ static struct choice make_entry(struct reader *r, const struct kind *kind,
 struct form {
     const struct kind *kind;
     const struct node *mapping; /* NULL: the file gives none */
+    const struct node *bare;    /* the value of the one parameter; NULL: none */
     struct place where;
     struct choices *lists; /* of each parameter */
     unsigned *order;       /* those the mapping names, in its order, then the others */
@@ -81,6 +82,11 @@ static unsigned read_given(struct reader *r, const struct form *f, bool *given) 
     const struct kind *kind = f->kind;
     const char **names = storage_get(r->storage, kind->n_parameters, sizeof *names);
     unsigned n = 0;
+    if (f->bare) {
+        given[0] = true;
+        f->order[n++] = 0;
+        job_read_values(r, &kind->parameters[0], f->bare, &f->lists[0]);
+    }
     for (unsigned i = 0; i < kind->n_parameters; i++)
         names[i] = kind->parameters[i].name;
     for (unsigned i = 0; f->mapping && i < f->mapping->n; i++) {
@@ -154,6 +160,39 @@ static const char *noun_elsewhere(const struct reader *r, const char *name) {
     return NULL;
 }
 
+static bool takes_bare(const struct kind *k) {
+    return k->n_parameters == 1 && k->parameters[0].bare;
+}
+
+/* A number where a name belongs means the first kind, if that may be written so. */
+static bool is_bare(const struct parameter *p, const struct node *n) {
+    return n->type == NODE_SCALAR && n->plain && strchr("0123456789.+-", n->text[0]) &&
+           takes_bare(p->catalogue->kinds[0]);
+}
+
+/* The one kind that has a parameter of this name, unless a kind is called so; NULL: none, or
+ * several. */
+static const struct kind *kind_with(const struct catalogue *c, const char *name) {
+    const struct kind *found = NULL;
+    for (unsigned i = 0; i < c->n_kinds; i++) {
+        if (!strcmp(c->kinds[i]->name, name))
+            return NULL;
+        if (parameter_index(c->kinds[i], name) < 0)
+            continue;
+        if (found)
+            return NULL;
+        found = c->kinds[i];
+    }
+    return found;
+}
+
+static void read_kind(struct reader *r, struct form f, struct choices *into) {
+    f.lists = storage_get(r->storage, f.kind->n_parameters, sizeof *f.lists);
+    f.order = storage_get(r->storage, f.kind->n_parameters, sizeof *f.order);
+    read_form(r, &f);
+    expand(r, &f, into);
+}
+
 static const struct kind *find_kind(struct reader *r, const struct parameter *p,
                                     const struct node *name) {
     const struct catalogue *c = p->catalogue;
@@ -197,13 +236,28 @@ void job_read_entry(struct reader *r, const struct parameter *p, const struct no
         job_wrong(r, p, n);
         return;
     }
+    const struct kind *nameless = n->type == NODE_MAPPING ? kind_with(p->catalogue, n->key[0]->text)
+                                  : is_bare(p, n)         ? p->catalogue->kinds[0]
+                                                          : NULL;
+    if (nameless && (n->type == NODE_SCALAR || p->nameless)) {
+        read_kind(r,
+                  (struct form){.kind = nameless,
+                                .mapping = n->type == NODE_MAPPING ? n : NULL,
+                                .bare = n->type == NODE_SCALAR ? n : NULL,
+                                .where = job_place(r, n)},
+                  into);
+        return;
+    }
     const struct node *name = n->type == NODE_MAPPING ? n->key[0] : n;
     const struct node *parameters = n->type == NODE_MAPPING ? n->item[0] : NULL;
     const struct kind *kind = find_kind(r, p, name);
+    const bool bare = kind && takes_bare(kind) && parameters && !node_null(parameters) &&
+                      parameters->type != NODE_MAPPING;
     if (n->type == NODE_MAPPING && n->n > 1) {
         r->dropped = true;
         complain_beside(r, kind, n, p);
-    } else if (kind && parameters && parameters->type != NODE_MAPPING && !node_null(parameters)) {
+    } else if (kind && parameters && parameters->type != NODE_MAPPING && !node_null(parameters) &&
+               !bare) {
         r->dropped = true;
         const char *example = kind->n_parameters ? kind->parameters[0].name : NULL;
         if (example)
@@ -212,13 +266,12 @@ void job_read_entry(struct reader *r, const struct parameter *p, const struct no
         else
             job_say(r, job_place(r, parameters), "%s takes no parameters", kind->name);
     } else if (kind) {
-        const struct form f = {
-            .kind = kind,
-            .mapping = parameters && !node_null(parameters) ? parameters : NULL,
-            .where = job_place(r, name),
-            .lists = storage_get(r->storage, kind->n_parameters, sizeof *f.lists),
-            .order = storage_get(r->storage, kind->n_parameters, sizeof *f.order)};
-        read_form(r, &f);
-        expand(r, &f, into);
+        const bool given = parameters && !node_null(parameters);
+        read_kind(r,
+                  (struct form){.kind = kind,
+                                .mapping = given && !bare ? parameters : NULL,
+                                .bare = bare ? parameters : NULL,
+                                .where = job_place(r, name)},
+                  into);
     }
 }

@@ -173,11 +173,16 @@ static void put_entry(struct reader *r, FILE *f, const struct family *family,
             (p->standard && !family->varies[i] &&
              !strcmp(job_standard(r, p, r->root).text, c->inner[i].text)))
             continue;
-        fprintf(f, " %s=", p->name);
+        if (p->bare)
+            fputc(' ', f);
+        else
+            fprintf(f, " %s=", p->name);
         put_value(f, &c->inner[i]);
     }
 }
 
+/* An entry that all points share is named only where it belongs to every question: where it has no
+ * default, or is what the job compares. */
 void job_make_labels(struct reader *r, struct job *job) {
     const struct kind *model = &r->model->kind;
     struct family **families = storage_get(r->storage, model->n_parameters, sizeof *families);
@@ -190,15 +195,18 @@ void job_make_labels(struct reader *r, struct job *job) {
         const char *separator = "";
         for (unsigned i = 0; i < model->n_parameters; i++) {
             const struct choice *c = job_choice(r, i, k);
-            if (r->choices[i].n == 1 && (!families[i] || model->parameters[i].fixed))
+            const struct parameter *p = &model->parameters[i];
+            const bool aside = p->standard && (int)i != r->model->contender;
+            if (r->choices[i].n == 1 && (!families[i] || p->fixed || aside))
                 continue;
             fputs(separator, t.file);
             separator = ", ";
+            if (aside || !families[i])
+                fprintf(t.file, "%s=", p->name);
             if (families[i]) {
                 put_entry(r, t.file, families[i], c);
                 continue;
             }
-            fprintf(t.file, "%s=", model->parameters[i].name);
             put_value(t.file, c);
         }
         if (!*separator)

@@ -255,10 +255,59 @@ static bool read_vector(struct reader *r, const struct parameter *p, const struc
     return good;
 }
 
+static bool read_real_element(struct reader *r, const struct parameter *p, const struct node *n,
+                              double *real) {
+    struct choice one = {.place = job_place(r, n)};
+    if (n->type != NODE_SCALAR || node_null(n))
+        return job_wrong(r, p, n);
+    if (!read_real(r, p, n, &one))
+        return false;
+    *real = one.value.real;
+    return true;
+}
+
+static bool read_reals(struct reader *r, const struct parameter *p, const struct node *n,
+                       struct choice *c) {
+    const bool list = n->type == NODE_SEQUENCE;
+    const unsigned count = list ? (unsigned)n->n : 1;
+    *c = (struct choice){.place = job_place(r, n)};
+    if (n->type == NODE_MAPPING || !count)
+        return job_wrong(r, p, n);
+    if (!list && is_unset(p, n)) {
+        c->value.unset = true;
+        c->text = "unset";
+        return true;
+    }
+    double *reals = storage_get(r->storage, count, sizeof *reals);
+    char *text = storage_get(r->storage, 3 + (size_t)count * (NUMBER_TEXT + 2), 1);
+    size_t length = 0;
+    bool good = true;
+    for (unsigned i = 0; i < count; i++) {
+        char number[NUMBER_TEXT] = "";
+        if (read_real_element(r, p, list ? n->item[i] : n, &reals[i]))
+            number_text(reals[i], number);
+        else
+            good = false;
+        length += (size_t)sprintf(text + length, "%s%s", i ? ", " : "[", number);
+    }
+    text[length] = ']';
+    c->value.reals = reals;
+    c->value.n_reals = count;
+    c->text = text;
+    return good;
+}
+
 /* A list of numbers is one vector; with a list or an AxB in it, it is a list of vectors. */
 static bool is_vector(const struct node *n) {
     for (unsigned i = 0; i < n->n; i++)
         if (n->item[i]->type != NODE_SCALAR || strchr(n->item[i]->text, 'x'))
+            return false;
+    return true;
+}
+
+static bool is_reals(const struct node *n) {
+    for (unsigned i = 0; i < n->n; i++)
+        if (n->item[i]->type != NODE_SCALAR || !strcmp(n->item[i]->text, "unset"))
             return false;
     return true;
 }
@@ -289,7 +338,9 @@ static void read_one(struct reader *r, const struct parameter *p, const struct n
     struct choice c;
     if (p->type == TYPE_ENTRY)
         job_read_entry(r, p, n, into);
-    else if (p->type == TYPE_COUNTS ? read_vector(r, p, n, &c) : read_scalar(r, p, n, &c))
+    else if (p->type == TYPE_COUNTS  ? read_vector(r, p, n, &c)
+             : p->type == TYPE_REALS ? read_reals(r, p, n, &c)
+                                     : read_scalar(r, p, n, &c))
         job_add_choice(r, into, &c);
     else
         r->dropped = true;
@@ -297,7 +348,8 @@ static void read_one(struct reader *r, const struct parameter *p, const struct n
 
 void job_read_values(struct reader *r, const struct parameter *p, const struct node *node,
                      struct choices *into) {
-    if (node->type != NODE_SEQUENCE || (p->type == TYPE_COUNTS && node->n && is_vector(node))) {
+    if (node->type != NODE_SEQUENCE || (p->type == TYPE_COUNTS && node->n && is_vector(node)) ||
+        (p->type == TYPE_REALS && node->n && is_reals(node))) {
         read_one(r, p, node, into);
         return;
     }

@@ -21,6 +21,10 @@ const struct axis_row axis_rows[] = {
     [AXIS_DISTANCE] = {DIMENSION_DISTANCE, "distance", "distance, where its bin begins",
                        "side of the square", "distance, where its bin ends", NULL,
                        length_bin_lower},
+    [AXIS_TIME] = {DIMENSION_TIME, "time", "time, where its bin begins", "1",
+                   "time, where its bin ends", NULL, time_bin_lower},
+    [AXIS_STEP] = {DIMENSION_STEP, "step", "number of the step, 200 in warm-up and horizon", "1",
+                   NULL, NULL, NULL},
 };
 enum { AXES = sizeof axis_rows / sizeof *axis_rows };
 
@@ -189,7 +193,7 @@ static void add_histogram(struct layout *l, unsigned i) {
                          .index = i,
                          .fill = fill_histogram,
                          .take = h->batched ? NULL : take_histogram};
-    if (h->axis == AXIS_SERVER) { /* the sums are in the state */
+    if (histogram_averages(h)) { /* the sums are in the state */
         CHECK(!h->batched);
         v.element = ELEMENT_F64;
         v.fill = fill_server_means;
@@ -233,13 +237,13 @@ static void add_comparisons(struct layout *l) {
 }
 
 static void add_server_sums(struct layout *l, struct variable v) {
-    v.dimension[1] = DIMENSION_SERVER;
     v.fill = fill_histogram;
     v.take = take_histogram;
     for (unsigned i = 0; i < model_in(l)->n_histograms; i++) {
         const struct histogram *h = &model_in(l)->histograms[i];
         v.index = i;
-        if (h->axis == AXIS_SERVER && histogram_somewhere(l, i))
+        v.dimension[1] = dimension_of(h);
+        if (histogram_averages(h) && histogram_somewhere(l, i))
             add(l, duplicate_text(h->name),
                 format_text("%s, summed over replications", h->long_name), v);
     }

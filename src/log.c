@@ -15,6 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
+static bool begun; /* by this run */
+
 const char *log_revision(void) {
     return POTLUCK_REVISION;
 }
@@ -61,7 +63,9 @@ static const char *level_in_use(const struct job *job) {
 
 void log_begin(const struct options *o, const struct job *job, const struct cluster *cluster,
                unsigned threads) {
-    char host[128] = "?";
+    char host[128] = "?", *path = o->output ? format_text("%s.log", o->output) : NULL;
+    begun = path && access(path, F_OK) != 0;
+    free(path);
     gethostname(host, sizeof host - 1);
     note(o, "begin: potluck %s, source %s, job %s, seed %llu", POTLUCK_VERSION, POTLUCK_REVISION,
          job->path, (unsigned long long)job->seed);
@@ -100,12 +104,20 @@ static uint64_t peak_memory(void) {
 }
 
 void log_end(const struct options *o, const struct job *job, const struct account *a) {
+    if (a->refusal && begun && !a->snapshots) { /* nothing was played: no word of it is left */
+        char *path = format_text("%s.log", o->output);
+        unlink(path);
+        free(path);
+        return;
+    }
+    if (a->refusal)
+        note(o, "refused: %s", a->refusal);
     const double busy = a->wall > 0 ? a->kernel / (a->wall * a->players) : 0;
     note(o,
          "%s: %llu replications, %.3f s, %u players, %.2f %% of their time in kernels, "
          "%llu snapshots",
-         a->early ? "stopped early" : "end", (unsigned long long)a->replications, a->wall,
-         a->players, 100 * busy, (unsigned long long)a->snapshots);
+         a->code == EXIT_DONE ? "end" : "stopped early", (unsigned long long)a->replications,
+         a->wall, a->players, 100 * busy, (unsigned long long)a->snapshots);
     note(o, "memory of the first rank: %llu bytes at most, %llu planned",
          (unsigned long long)peak_memory(),
          (unsigned long long)plan_job(job, a->threads, cluster_launched(), o->checkpoint).total);

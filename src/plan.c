@@ -73,8 +73,8 @@ static void file_bytes(const struct job *job, struct plan *plan) {
             continue;
         const struct histogram *histogram = &model->histograms[h];
         const uint64_t whole = points * length[h] * histogram_batches(histogram);
-        const unsigned more = histogram->batched ? 3 : histogram->axis == AXIS_SERVER;
-        words += whole + more * points * length[h] + (histogram->axis == AXIS_SERVER) * length[h];
+        const unsigned more = histogram->batched ? 3 : histogram_averages(histogram);
+        words += whole + more * points * length[h] + histogram_averages(histogram) * length[h];
     }
     plan->file = words * sizeof(uint64_t);
 }

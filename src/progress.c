@@ -117,7 +117,7 @@ void progress_end(struct progress *p, const struct outlook *o, double seconds) {
     char spent[32];
     if (p->live)
         fputs("\r\033[K", stderr);
-    if (p->kind != PROGRESS_NONE)
+    if (p->kind != PROGRESS_NONE && o)
         fprintf(stderr, "potluck: %llu replication%s of %llu point%s, %s\n",
                 (unsigned long long)o->played, o->played == 1 ? "" : "s",
                 (unsigned long long)p->n_points, p->n_points == 1 ? "" : "s",

@@ -14,7 +14,7 @@ struct progress;
 struct progress *progress_new(enum progress_kind kind, uint64_t n_points, unsigned players);
 /* Shows the state if it is time to; `seconds` since the start. */
 void progress_show(struct progress *p, const struct outlook *o, double seconds);
-/* Ends the live line. */
+/* Ends the live line; `o` NULL: with nothing to say. */
 void progress_end(struct progress *p, const struct outlook *o, double seconds);
 /* "3 h 5 min", "12 s" for people, into buffer. */
 const char *duration_text(double seconds, char *buffer, size_t size);

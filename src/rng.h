@@ -31,7 +31,13 @@ enum purpose {
     PURPOSE_GRAPH = 7,     /* random graphs */
     PURPOSE_BORDER = 8,    /* lane = attempt: replaces a neighbour that would lie beyond a border */
     PURPOSE_ACCEPT = 9,    /* neighbours found by rejection (near_graph.h) */
-    PURPOSE_SAMPLE = 10    /* distances: sampled, which jobs are measured */
+    PURPOSE_SAMPLE = 10,   /* distances: sampled, which jobs are measured */
+    PURPOSE_ARRIVAL = 11,  /* gaps between arrivals */
+    PURPOSE_SERVICE = 12,  /* index = job: what it needs */
+    PURPOSE_UP = 13,       /* index = cycle: how long a server stays up, */
+    PURPOSE_DOWN = 14,     /* and down */
+    PURPOSE_REDIRECT = 15, /* index = job: whether it may leave its origin */
+    PURPOSE_ROUTE = 16     /* what a history-only policy draws */
 };
 
 struct stream {

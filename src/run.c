@@ -283,11 +283,13 @@ static void say_farewell(void *context, const struct account *account) {
     const struct ending *e = context;
     const struct options *o = e->options;
     log_end(o, e->store->job, account);
-    if (o->only_point >= 0 && !account->early)
+    if (account->refusal)
+        fprintf(stderr, "potluck: %s\n", account->refusal);
+    if (o->only_point >= 0 && account->code == EXIT_DONE)
         print_only(e->store, o);
-    if (writes(o))
+    if (writes(o) && !account->refusal)
         fprintf(stderr,
-                account->early
+                account->code == EXIT_EARLY
                     ? "potluck: stopped early; everything played is in %s (--resume goes on)\n"
                     : "potluck: results are in %s\n",
                 o->output);
@@ -373,6 +375,7 @@ int run(int *argc, char ***argv, const struct options *o, const struct catalogue
     job_free(job);
     if (!first)
         free(text);
+    free(account.refusal);
     cluster_finish();
-    return account.early ? EXIT_EARLY : EXIT_DONE;
+    return (int)account.code;
 }

@@ -25,11 +25,12 @@ struct table_of {
 struct runner {
     const struct job *job;
     unsigned threads;
-    omp_lock_t lock; /* guards the queue and the parcels */
+    omp_lock_t lock; /* guards the queue, the parcels and the refusal */
     struct range *queue;
     unsigned n_queue, queue_room;
     struct parcel **parcels;
     unsigned n_parcels, parcels_room;
+    char *refusal;
     omp_lock_t tables_lock;
     struct table_of *tables;
     unsigned n_tables; /* more than players */
@@ -74,6 +75,7 @@ void runner_free(struct runner *r) {
     omp_destroy_lock(&r->tables_lock);
     free(r->queue);
     free(r->parcels);
+    free(r->refusal);
     free(r);
 }
 
@@ -125,6 +127,23 @@ void runner_stop(struct runner *r) {
     atomic_store(&r->stop, true);
 }
 
+/* Of several players that cannot go on one is heard. */
+static void refuse_point(struct runner *r, uint64_t point, const struct reason *why) {
+    omp_set_lock(&r->lock);
+    if (!r->refusal)
+        r->refusal = format_text("point %llu (%s): %s", (unsigned long long)point,
+                                 r->job->points[point].label, why->text);
+    omp_unset_lock(&r->lock);
+    runner_stop(r);
+}
+
+const char *runner_refusal(struct runner *r) {
+    omp_set_lock(&r->lock);
+    const char *refusal = r->refusal;
+    omp_unset_lock(&r->lock);
+    return refusal;
+}
+
 bool runner_home(struct runner *r) {
     return atomic_load(&r->home) == r->threads;
 }
@@ -151,7 +170,20 @@ static struct table_of *free_slot(struct runner *r) {
     return best;
 }
 
-/* Tables of a point, made by the first player that needs them while others wait. */
+/* Makes the tables of a point in a slot; false when they cannot be made. */
+static bool make_tables(struct runner *r, struct table_of *t, uint64_t point) {
+    const struct point *p = &r->job->points[point];
+    struct reason why = {""};
+    *t = (struct table_of){.point = point,
+                           .prepared =
+                               r->job->model->prepare(p->values, p->key, &r->job->budget, &why)};
+    if (!t->prepared)
+        refuse_point(r, point, &why);
+    return t->prepared != NULL;
+}
+
+/* Tables of a point, made by the first player that needs them while others wait. NULL when they
+ * cannot be made. */
 static struct table_of *tables_acquire(struct runner *r, uint64_t point) {
     struct table_of *t = NULL;
     omp_set_lock(&r->tables_lock);
@@ -160,16 +192,13 @@ static struct table_of *tables_acquire(struct runner *r, uint64_t point) {
             t = &r->tables[i];
     if (!t) {
         t = free_slot(r);
-        const struct point *p = &r->job->points[point];
-        struct reason why = {""};
-        *t = (struct table_of){
-            .point = point,
-            .prepared = r->job->model->prepare(p->values, p->key, &r->job->budget, &why)};
-        if (!t->prepared)
-            user_failed("point %llu (%s): %s", (unsigned long long)point, p->label, why.text);
+        if (!make_tables(r, t, point))
+            t = NULL;
     }
-    t->users++;
-    t->last_use = ++r->clock;
+    if (t) {
+        t->users++;
+        t->last_use = ++r->clock;
+    }
     omp_unset_lock(&r->tables_lock);
     return t;
 }
@@ -206,6 +235,8 @@ static void play_range(struct runner *r, struct workspace *work, const struct ra
     const struct job *job = r->job;
     const struct point *point = &job->points[range->point];
     struct table_of *tables = tables_acquire(r, range->point);
+    if (!tables)
+        return;
     struct parcel *p = parcel_new(job, range);
     int64_t *const tally = p->outcome.tally;
     double each = point->facts.nanoseconds;
@@ -224,9 +255,12 @@ static void play_range(struct runner *r, struct workspace *work, const struct ra
                        need = job->model->play(tables->prepared, point->key, *work, &p->outcome);
         const uint64_t spent = now_ns() - start;
         p->nanoseconds += spent;
-        if (need == PLAY_REFUSED)
-            user_failed("point %llu (%s): %s", (unsigned long long)range->point, point->label,
-                        p->outcome.why.text);
+        if (need == PLAY_REFUSED) {
+            refuse_point(r, range->point, &p->outcome.why);
+            tables_release(r, tables);
+            parcel_free(p);
+            return;
+        }
         if (need > 0) {
             workspace_grow(work, need);
             parcel_restart(job, p);

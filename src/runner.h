@@ -28,6 +28,9 @@ struct parcel *runner_take(struct runner *r);
 /* Players abandon the range they are in after the present slice and go home; what they have played
  * is left as parcels. */
 void runner_stop(struct runner *r);
+/* The sentence that a point cannot be played, which showed only when it was tried: its players stop
+ * then; NULL when all is well. Belongs to the runner. */
+const char *runner_refusal(struct runner *r);
 /* Frees the tables; all players have gone home. */
 void runner_clear(struct runner *r);
 /* All players have gone home. */

@@ -18,6 +18,7 @@ enum parameter_type {
     TYPE_FLAG,   /* true or false */
     TYPE_WORD,   /* one of `words` */
     TYPE_COUNTS, /* vector of whole numbers: 100x100 or [100, 100] */
+    TYPE_REALS,  /* vector of numbers: [0.5, 1/3]; one number is a vector of one */
     TYPE_FILE, /* name of a file, which is read with the job: net.edges, or with what it must hold,
                     net.edges@sha256:9f86d0.. */
     TYPE_ENTRY /* one kind of `catalogue`: its name, or name: {parameters} */
@@ -31,13 +32,18 @@ struct parameter {
     enum parameter_type type;
     double lower, upper; /* inclusive bounds of a number (of each element of a vector) */
     const char
-        *standard;     /* the default, as a job file would write it; NULL: must be given. A number
-                             whose default is "unset" may be left out, and has then no value */
-    const char *words; /* TYPE_WORD: the allowed words, separated by | */
+        *standard; /* the default, as a job file would write it; NULL: must be given. A number
+                             or a vector whose default is "unset" may be left out, and has then no
+                             value */
+    bool bare; /* the one parameter of its kind, which a job may also write as `name: value`, and,
+                  when that kind is the first of its catalogue, as the value alone */
+    const char *words;                 /* TYPE_WORD: the allowed words, separated by | */
     const struct catalogue *catalogue; /* TYPE_ENTRY */
-    bool relative;                     /* TYPE_COUNT: 10n is allowed */
-    bool fixed;                        /* one value for the whole job: never an axis */
-    bool optional_use;                 /* may go unused by every point without being an error */
+    bool nameless; /* TYPE_ENTRY: the parameters may stand without the name of their kind, which the
+                      first of them tells */
+    bool relative; /* TYPE_COUNT: 10n is allowed */
+    bool fixed;    /* one value for the whole job: never an axis */
+    bool optional_use;   /* may go unused by every point without being an error */
     const char *units;   /* for the column of the result file: "1", "ball", "server", "ms" ... */
     const char *meaning; /* one sentence, for help and long_name */
 };
@@ -75,10 +81,12 @@ struct value {
     double real;    /* REAL; FLAG: 0 or 1; COUNT: the number, or the factor of n when `relative` */
     uint64_t count; /* COUNT, exact, when not relative */
     bool relative;  /* COUNT given as a multiple of n */
-    bool unset;     /* COUNT, REAL: it has no value */
+    bool unset;     /* numbers and vectors: it has no value */
     unsigned word;  /* WORD: its position in `words` */
     unsigned n_counts;         /* COUNTS */
     const uint64_t *counts;    /* COUNTS, owned by the job */
+    unsigned n_reals;          /* REALS */
+    const double *reals;       /* REALS, owned by the job */
     const struct entry *entry; /* ENTRY, owned by the job */
     struct attachment
         *file; /* FILE, owned by the job; `parsed` is written by one thread at a time */

@@ -17,7 +17,7 @@ static void bound_text(double bound, bool whole, char text[NUMBER_TEXT]) {
 }
 
 char *parameter_range(const struct parameter *p) {
-    const bool whole = p->type != TYPE_REAL;
+    const bool whole = p->type != TYPE_REAL && p->type != TYPE_REALS;
     char lower[NUMBER_TEXT], upper[NUMBER_TEXT];
     bound_text(p->lower, whole, lower);
     bound_text(p->upper, whole, upper);
@@ -41,14 +41,15 @@ static char *words_wanted(const struct parameter *p) {
 
 static char *number_wanted(const struct parameter *p) {
     const char *what = p->type == TYPE_REAL     ? "a number"
+                       : p->type == TYPE_REALS  ? "a list of numbers"
                        : p->type == TYPE_COUNTS ? "whole numbers such as 100x100 or [100, 100]"
                        : p->relative            ? "a whole number or a multiple of n such as 10n"
                                                 : "a whole number";
     char *range = parameter_range(p);
     char *text = format_text("%s%s%s", what,
-                             !range[0]                ? ""
-                             : p->type == TYPE_COUNTS ? ", each "
-                                                      : ", ",
+                             !range[0]                                         ? ""
+                             : p->type == TYPE_COUNTS || p->type == TYPE_REALS ? ", each "
+                                                                               : ", ",
                              range);
     free(range);
     return text;
@@ -79,7 +80,8 @@ static void print_parameters(FILE *out, const struct kind *k, const char *indent
             fprintf(out, "; default %s", p->standard);
         else
             fputs("; required", out);
-        fputs(p->fixed ? "; never a list\n" : "\n", out);
+        fputs(p->fixed ? "; never a list" : "", out);
+        fprintf(out, p->bare ? "; also %s: NUMBER\n" : "\n", k->name);
         if (p->meaning && *p->meaning)
             fprintf(out, "%s    %s\n", indent, p->meaning);
     }
@@ -92,6 +94,8 @@ static void print_kinds(FILE *out, const struct catalogue *c) {
         if (k->reference && *k->reference)
             fprintf(out, "  %-14s %s\n", "", k->reference);
         print_parameters(out, k, "      ");
+        if (i == 0 && k->n_parameters == 1 && k->parameters[0].bare)
+            fprintf(out, "      a number alone means %s: NUMBER\n", k->name);
     }
 }
 

@@ -13,9 +13,11 @@
 /* igraph's handlers and its default generator are the process's; whoever holds the lock has them. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct reason first_error;
+static bool no_memory;
 
 static void keep_first_error(const char *reason, const char *file, int line, igraph_error_t code) {
-    (void)file, (void)line, (void)code;
+    (void)file, (void)line;
+    no_memory = no_memory || code == IGRAPH_ENOMEM;
     if (!first_error.text[0])
         snprintf(first_error.text, sizeof first_error.text, "igraph: %s", reason);
     IGRAPH_FINALLY_FREE();
@@ -24,12 +26,15 @@ static void keep_first_error(const char *reason, const char *file, int line, igr
 static void begin(void) {
     pthread_mutex_lock(&lock);
     first_error.text[0] = '\0';
+    no_memory = false;
     igraph_set_error_handler(keep_first_error);
     igraph_set_warning_handler(igraph_warning_handler_ignore);
 }
 
-/* Ends what begin() began. */
+/* Ends what begin() began. Too little memory is no fault of the graph that was asked for. */
 static bool end(igraph_error_t code, struct reason *why) {
+    if (code == IGRAPH_ENOMEM || no_memory)
+        world_failed("out of memory while igraph made a graph");
     if (code != IGRAPH_SUCCESS && !first_error.text[0])
         refuse(&first_error, "igraph: %s", igraph_strerror(code));
     if (code != IGRAPH_SUCCESS)

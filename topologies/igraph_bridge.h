@@ -2,7 +2,7 @@
  *
  * The only door to igraph: graphs as lists of edges. Each function returns a graph the caller
  * frees, loops and double edges as igraph made them (graph_new() drops them), or NULL with igraph's
- * reason. Debian builds igraph without thread safety: any thread may call, one at a time goes in. */
+ * reason; too little memory ends the program. Debian builds igraph without thread safety: any thread may call, one at a time goes in. */
 #ifndef POTLUCK_IGRAPH_BRIDGE_H
 #define POTLUCK_IGRAPH_BRIDGE_H
 

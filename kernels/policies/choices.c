@@ -22,13 +22,20 @@ static const struct parameter parameters[] = {
      .meaning = "draw without replacement"},
 };
 
+/* Asked again when the graph is there: its largest component may be small. */
+static bool possible(const struct value *v, uint64_t n, struct reason *why) {
+    if (v[1].real != 0 && v[0].count > n)
+        return refuse(why, "%llu distinct choices among %llu server%s are impossible",
+                      (unsigned long long)v[0].count, (unsigned long long)n, n == 1 ? "" : "s");
+    return true;
+}
+
 static bool examine(const struct value *v, const struct space *space, uint64_t budget,
                     struct sampler_facts *f, struct reason *why, unsigned *at) {
     (void)budget;
     *at = 0;
-    if (v[1].real != 0 && v[0].count > space->n)
-        return refuse(why, "%llu distinct choices among %llu servers are impossible",
-                      (unsigned long long)v[0].count, (unsigned long long)space->n);
+    if (!possible(v, space->n, why))
+        return false;
     *f = (struct sampler_facts){.nanoseconds = 1.0 + 1.2 * (double)v[0].count,
                                 .draws = (unsigned)v[0].count,
                                 .how = "everybody"};
@@ -38,7 +45,8 @@ static bool examine(const struct value *v, const struct space *space, uint64_t b
 }
 
 static bool prepare(const struct value *v, struct sampler *s, struct reason *why) {
-    (void)why;
+    if (!possible(v, s->n, why))
+        return false;
     s->d = (uint32_t)v[0].count;
     s->distinct = v[1].real != 0;
     s->candidates = s->draws = s->d;

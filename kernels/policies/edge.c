@@ -19,6 +19,8 @@ static bool examine(const struct value *v, const struct space *space, uint64_t b
     if (space->n == 1)
         return refuse(why, "policy edge needs an edge, and a single server has none");
     if (space->form == FORM_GRAPH) {
+        if (space->mean_degree <= 0)
+            return refuse(why, "policy edge needs an edge, and the graph has none");
         const double joined = (double)space->n * space->mean_degree / 2;
         *f = (struct sampler_facts){.nanoseconds = 5, .draws = 2, .how = "numbered edges"};
         f->bytes = (uint64_t)(joined * sizeof(uint32_t[2]));

@@ -15,13 +15,20 @@ static const struct parameter parameters[] = {
      .meaning = "number of groups, one candidate from each"},
 };
 
+/* Asked again when the graph is there: its largest component may be small. */
+static bool possible(const struct value *v, uint64_t n, struct reason *why) {
+    if (v[0].count > n)
+        return refuse(why, "%llu groups need at least as many servers, there %s %llu",
+                      (unsigned long long)v[0].count, n == 1 ? "is" : "are", (unsigned long long)n);
+    return true;
+}
+
 static bool examine(const struct value *v, const struct space *space, uint64_t budget,
                     struct sampler_facts *f, struct reason *why, unsigned *at) {
     (void)budget;
     *at = 0;
-    if (v[0].count > space->n)
-        return refuse(why, "%llu groups need at least as many servers, there are %llu",
-                      (unsigned long long)v[0].count, (unsigned long long)space->n);
+    if (!possible(v, space->n, why))
+        return false;
     *f = (struct sampler_facts){.nanoseconds = 1.0 + 1.2 * (double)v[0].count,
                                 .draws = (unsigned)v[0].count,
                                 .how = "one of each group"};
@@ -33,7 +40,8 @@ static uint32_t group_start(const struct sampler *s, uint32_t g) {
 }
 
 static bool prepare(const struct value *v, struct sampler *s, struct reason *why) {
-    (void)why;
+    if (!possible(v, s->n, why))
+        return false;
     s->d = (uint32_t)v[0].count;
     s->candidates = s->draws = s->d;
     s->blind = true;

@@ -24,6 +24,12 @@ static void choose(const struct sampler *s, struct stream stream, struct block *
     b->candidate[0] = b->origin;
 }
 
+static void route(const struct value *v, const double *rate, uint32_t n, double *routed) {
+    (void)v;
+    for (uint32_t i = 0; i < n; i++)
+        routed[i] = rate[i];
+}
+
 static void ranks(const struct value *v, uint64_t n, struct ranks *r) {
     (void)v, (void)n;
     *r = (struct ranks){.d = 1, .beta = UINT64_MAX};
@@ -36,4 +42,5 @@ const struct policy ISA(policy_one_choice) = {
     .examine = examine,
     .prepare = prepare,
     .choose = choose,
+    .route = route,
     .ranks = ranks};

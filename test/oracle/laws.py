@@ -27,6 +27,7 @@ from _points import (
     plane_table,
 )
 from _proximity import hop_laws, published_table
+from _queue_runs import queues
 from _random_graphs import everybody_near, files, generators, pot_costs, star_balance, tiny_graphs
 from _small_systems import graph_theory, graphs, small, small_theory
 from _suite import Suite
@@ -64,6 +65,7 @@ def main() -> int:
         plane_costs,
         plane_is_torus,
         plane_table,
+        queues,
     ):
         if not options.part or part.__name__ in options.part:
             part(suite)

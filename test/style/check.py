@@ -35,7 +35,7 @@ ENGINE_SEES = {"kernels/kernel.h"}
 SEES_MORE = {
     "src/graph_report.c": {"topologies/" + name for name in ("topology.h", "graph.h", "sites.h", "igraph_bridge.h")}
 }
-# Names of policies and topologies that are plain words as well: messages may use them.
+# Names of policies, laws and topologies that are plain words as well: messages may use them.
 WORDS = {"complete", "line", "left", "edge", "file", "nearest", "points", "regular"}
 
 
@@ -120,11 +120,11 @@ def direction(checks, deps):
                 checks.check(header in BASE, f"{unit} depends on the engine's {header}")
             if folder == "topologies":
                 checks.check(where != "kernels", f"a topology depends on a kernel: {unit} on {header}")
-            policy = header.startswith("kernels/policies/")
-            same = pathlib.Path(header).stem == pathlib.Path(unit).stem
-            if unit.startswith("kernels/policies/") and policy and not same:
-                others = {pathlib.Path(u).stem for u in deps if u.startswith("kernels/policies/")}
-                checks.check(pathlib.Path(header).stem not in others, f"policies include each other: {unit} includes {header}")
+            for siblings in ("kernels/policies/", "kernels/laws/"):
+                same = pathlib.Path(header).stem == pathlib.Path(unit).stem
+                if unit.startswith(siblings) and header.startswith(siblings) and not same:
+                    others = {pathlib.Path(u).stem for u in deps if u.startswith(siblings)}
+                    checks.check(pathlib.Path(header).stem not in others, f"{siblings} include each other: {unit} includes {header}")
     engine = {u for u in deps if u.startswith("src/") and u != "src/main.c"}
     base = {"src/fail.c", "src/value.c", "src/stats.c", "src/number.c"}
     for unit in sorted(engine & base):
@@ -134,9 +134,9 @@ def direction(checks, deps):
 
 
 def names_of_things():
-    """What job files call policies and topologies, from the lists."""
+    """What job files call policies, laws and topologies, from the lists."""
     names = set()
-    for listed, macro in (("kernels/list.def", "POLICY"), ("topologies/list.def", "TOPOLOGY")):
+    for listed, macro in (("kernels/list.def", "POLICY"), ("kernels/laws.def", "LAW"), ("topologies/list.def", "TOPOLOGY")):
         found = re.findall(rf"^{macro}\((\w+)\)", (ROOT / listed).read_text(), re.M)
         names |= {n.replace("_", "-") for n in found}
     return names

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Entries and points made without the job reader: "torus sides=3x4", "unif-pot k=2 self=included".
+ * Entries and points made without the job reader: "torus sides=3x4", "unif-pot k=2 self=included",
+ * "discrete values=0.1/9.1 probabilities=0.9/0.1".
  * What is not given takes the default of the parameter's row. */
 #ifndef POTLUCK_BY_HAND_H
 #define POTLUCK_BY_HAND_H
@@ -16,6 +17,7 @@ struct by_hand {
     struct entry entry;
     struct value value[BY_HAND_VALUES];
     uint64_t counts[BY_HAND_COUNTS];
+    double reals[BY_HAND_VALUES][BY_HAND_COUNTS];
     char text[200];
 };
 
@@ -50,6 +52,15 @@ static inline void by_hand_value(struct by_hand *b, unsigned i, const char *text
             CHECK(v->n_counts < BY_HAND_COUNTS);
             b->counts[v->n_counts++] = strtoull(at, &end, 10);
             if (*end != 'x')
+                break;
+        }
+        break;
+    case TYPE_REALS:
+        v->reals = b->reals[i];
+        for (const char *at = text;; at = end + 1) {
+            CHECK(v->n_reals < BY_HAND_COUNTS);
+            b->reals[i][v->n_reals++] = strtod(at, &end);
+            if (*end != '/')
                 break;
         }
         break;

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Queues: what the model and its parts share. */
+#ifndef POTLUCK_QUEUE_H
+#define POTLUCK_QUEUE_H
+
+#include "arrivals.h"
+#include "bins.h"
+#include "failures.h"
+#include "hops.h"
+#include "kernel.h"
+#include "law.h"
+#include "near.h"
+#include "sampler.h"
+
+enum queue_parameter {
+    QUEUE_TOPOLOGY,
+    QUEUE_POLICY,
+    QUEUE_TIES,
+    QUEUE_LAMBDA,
+    QUEUE_ARRIVALS,
+    QUEUE_ARRIVAL_SCOPE,
+    QUEUE_SYNCHRONISED,
+    QUEUE_SERVICE,
+    QUEUE_SERVICE_MEAN,
+    QUEUE_REDIRECTABLE,
+    QUEUE_ARRIVAL_RATES,
+    QUEUE_SERVICE_RATES,
+    QUEUE_FAILURES,
+    QUEUE_WARMUP,
+    QUEUE_HORIZON,
+    QUEUE_ALLOW_UNSTABLE,
+    QUEUE_EXCESS,
+    QUEUE_PARAMETERS
+};
+
+/* Of response and of waiting, in this order. */
+enum { MOMENT_MEAN, MOMENT_SECOND, MOMENT_EXCESS, MOMENTS, TIME_QUANTILES = 4 };
+enum { TIME_ROWS = MOMENTS + TIME_QUANTILES };
+enum queue_row {
+    QUEUE_RESPONSE,
+    QUEUE_WAITING = QUEUE_RESPONSE + TIME_ROWS,
+    QUEUE_LENGTH = QUEUE_WAITING + TIME_ROWS,
+    QUEUE_UTILISATION,
+    QUEUE_OCCUPIED,
+    QUEUE_COST,
+    QUEUE_MOVED,
+    QUEUE_ROWS
+};
+enum queue_histogram {
+    TIME_LOAD,
+    COUNT_LOAD_ORIGIN,
+    COUNT_LOAD_CHOSEN,
+    COUNT_RESPONSE,
+    SUM_PATH,
+    SUM_SERVER_QUEUE,
+    QUEUE_HISTOGRAMS
+};
+
+enum { PATH_TIMES = 200 }; /* of queue_length_path */
+
+/* A stretch of jobs or of time. */
+struct span {
+    bool in_time;
+    uint64_t jobs;
+    double time;
+};
+
+/* A point made ready to play; or, where every replication has its own graph or points, one of its
+ * replications. */
+struct queue {
+    const struct value *values; /* of the model's parameters; owned by the job */
+    uint64_t budget;            /* bytes that tables may take */
+    struct sampler sampler;
+    uint64_t n;
+    struct arrivals *arrivals;
+    struct arrivals_facts stream;
+    struct sampled_law service;
+    struct failures *failures; /* NULL: none */
+    struct failures_facts breaks;
+    double *speed;      /* [n] service_rates; NULL: all 1 */
+    uint64_t redirects; /* probability that a job may be redirected, in units of 2^-32 */
+    double excess;
+    struct span warmup, horizon;
+    double end;          /* expected time at the end of the horizon */
+    double unit, square; /* what one count of a tally of times, of squared times stands for */
+    struct hops hops;    /* FORM_GRAPH and a policy that does not know how far a job goes */
+    bool measures;       /* hops are taken from it */
+};
+
+/* What one count of the other tallies stands for: jobs, shares of time or of jobs, hops. */
+#define QUEUE_LENGTH_UNIT 0x1p-30
+#define QUEUE_SHARE_UNIT 0x1p-40
+#define QUEUE_COST_UNIT 0x1p-30
+
+/* Bytes of a thread's workspace with that many slots for jobs in all rings. */
+uint64_t ISA(queue_bytes)(const struct queue *p, uint64_t slots);
+uint64_t ISA(queue_first_slots)(const struct queue *p);
+/* Plays the replications of `out` one after the other, on one graph (queue_play.c). */
+uint64_t ISA(queue_play)(const struct queue *p, uint64_t key, struct workspace work,
+                         struct outcome *out);
+
+/* queue_examine.c: what a point asks for, in the words of the parts. */
+struct arrivals_wish ISA(queue_wish)(const struct value *v, uint64_t n);
+/* [n] arrival or service rates, given or repeated in turn; NULL: all 1. The caller frees. */
+double *ISA(queue_rates)(const struct value *given, uint64_t n);
+/* Warm-up and horizon of a point whose jobs arrive at `rate` in all. */
+void ISA(queue_spans)(const struct value *v, uint64_t n, double rate, struct span *warmup,
+                      struct span *horizon);
+bool ISA(queue_examine)(const struct value *v, const struct budget *budget, struct facts *f,
+                        struct reason *why, unsigned *at);
+bool ISA(queue_describe)(const struct value *v, struct space *space, struct reason *why,
+                         unsigned *at);
+uint64_t ISA(queue_budget)(const struct space *space, const struct budget *b);
+/* Units of times and of squared times in tallies. */
+void ISA(queue_units)(double mean, double *unit, double *square);
+
+#endif
