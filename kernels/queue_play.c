@@ -161,7 +161,7 @@ turns_of(struct queue_play *q, const enum pick pick, uint32_t from, uint32_t to)
     if (plain)
         return origin ? take_turns(q, pick, true, true, from, to)
                       : take_turns(q, pick, true, false, from, to);
-    return take_turns(q, pick, false, false, from, to);
+    return take_turns(q, pick, false, origin, from, to);
 }
 
 static bool turns(struct queue_play *q, uint32_t from, uint32_t to) {

@@ -74,6 +74,16 @@ static struct paths paths_of(const struct model *model) {
     return all;
 }
 
+/* Whether a parameter of the model itself has this name. */
+static bool is_outer(const struct paths *all, const char *name) {
+    bool outer = false;
+    for (unsigned j = 0; j < all->n; j++)
+        outer |= all->path[j].depth == 1 && strcmp(bare_name(&all->path[j]), name) == 0;
+    return outer;
+}
+
+/* A path name that a parameter of the model has already (`service_mean` beside the mean of the law
+ * `service`) becomes `service_own_mean`. */
 static char *column_name(const struct paths *all, unsigned i) {
     const struct path *p = &all->path[i];
     const char *end = p->digest ? "_sha256" : "";
@@ -83,7 +93,13 @@ static char *column_name(const struct paths *all, unsigned i) {
                  strcmp(bare_name(&all->path[j]), bare_name(p)) == 0;
     if (!clash || p->depth == 1 || is_servers(p))
         return format_text("%s%s", bare_name(p), end);
-    return p->depth == 2 ? format_text("%s_%s%s", p->step[0], p->step[1], end)
+    if (p->depth == 2) {
+        char *name = format_text("%s_%s%s", p->step[0], p->step[1], end);
+        if (!is_outer(all, name))
+            return name;
+        free(name);
+    }
+    return p->depth == 2 ? format_text("%s_own_%s%s", p->step[0], p->step[1], end)
                          : format_text("%s_%s_%s%s", p->step[0], p->step[1], p->step[2], end);
 }
 

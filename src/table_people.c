@@ -177,7 +177,8 @@ static void add_statistic(const struct table *t, struct views *all, const char *
 
 static void add_statistics(const struct table *t, struct views *all) {
     /* the last ones go first where the screen is too narrow */
-    static const char *const most_wanted[] = {"max_load", "cost", "cost_reduction", "tv", "moved"};
+    static const char *const most_wanted[] = {
+        "max_load", "response", "waiting", "queue_length", "cost", "cost_reduction", "tv", "moved"};
     const unsigned labels = all->n;
     for (size_t i = 0; i < sizeof most_wanted / sizeof *most_wanted; i++)
         add_statistic(t, all, most_wanted[i]);

@@ -40,7 +40,7 @@ def target(load: float) -> float:
 def variability(s: Queues) -> float:
     """How much longer than M/M/1 a run has to be; found by trying."""
     scv = VARIABILITY[s.service]
-    factor = 1.4 * (1 + scv) / 2 * (1 + scv / 15)
+    factor = 1.4 * (1 + scv) / 2 * (1 + scv / 12)
     for line in s.more:
         down = re.search(r"down: {\w+: {.*?mean: ([\d.]+)", line)
         if down:
