@@ -112,8 +112,8 @@ def hyperexponential(scv: float) -> tuple[Array, Array]:
 
 
 def mg1_wait(lam: float, service: Moments) -> float:
-    """E[W] of M/G/1, lam E[S^2] / (2 (1 - rho)) ([Kle] 5.6). Exact for rho = lam E[S] < 1; the law of
-    each server when Poisson arrivals are routed at random.
+    """E[W] of M/G/1, lam E[S^2] / (2 (1 - rho)) ([Kle] 5.6). Exact for rho = lam E[S] < 1; the law
+    of each server when Poisson arrivals are routed at random.
     """
     return lam * service.second / (2 * (1 - lam * service.first))
 
@@ -160,8 +160,8 @@ def mm1_response_excess(lam: float, c: float) -> float:
 
 
 def gim1_sigma(transform: Callable[[float], float]) -> float:
-    """Probability that an arrival at GI/M/1 with service mean 1 waits: the root in (0, 1) of sigma =
-    E[exp(-(1 - sigma) A)] ([Kle] 6.4); T is exponential with rate 1 - sigma, N as seen by arrivals
+    """Probability that an arrival at GI/M/1 with service mean 1 waits: the root in (0, 1) of sigma
+    = E[exp(-(1 - sigma) A)] ([Kle] 6.4); T is exponential with rate 1 - sigma, N seen by arrivals
     geometric. Exact for E[A] > 1.
     """
     return float(
@@ -184,13 +184,16 @@ def round_robin_response(n: int, rho: float) -> float:
 
 
 def round_robin_tails(n: int, rho: float, k_max: int) -> Array:
-    """P(N >= k), k = 0..k_max, of a server at a random time: 1, then rho sigma^{k-1} ([Kle] 6.4)."""
+    """P(N >= k), k = 0..k_max, of a server at a random time: 1, then rho sigma^{k-1} ([Kle] 6.4).
+    """
     sigma = round_robin_sigma(n, rho)
     return np.array([1.0] + [rho * sigma ** (k - 1) for k in range(1, k_max + 1)])
 
 
 def deterministic_random_response(n: int, rho: float) -> float:
-    """E[T] when jobs come every 1/(n rho) and go to a random one of n exponential servers. Exact."""
+    """E[T] when jobs come every 1/(n rho) and go to a random one of n exponential servers.
+    Exact.
+    """
     gap = 1 / (n * rho)
 
     def transform(s: float) -> float:
@@ -200,9 +203,9 @@ def deterministic_random_response(n: int, rho: float) -> float:
 
 
 def batch_random_response(n: int, size: int, rho: float) -> float:
-    """E[T] when batches of `size` jobs come as one Poisson process and each job goes to a random one
-    of n exponential servers of load rho: M^X/M/1 with binomial X, one of whose jobs waits for half
-    of the others that come with it. Exact.
+    """E[T] when batches of `size` jobs come as one Poisson process and each job goes to a random
+    one of n exponential servers of load rho: M^X/M/1 with binomial X, one of whose jobs waits for
+    half of the others that come with it. Exact.
     """
     return (1 + (size - 1) / (2 * n)) / (1 - rho)
 
@@ -287,8 +290,8 @@ def mm1_breakdown_occupied(lam: float, fail: float, repair: float) -> float:
 
 
 def mg1_repeat_load(lam: float, service_mgf: float, fail: float, down: float) -> float:
-    """Load when an interrupted service starts again with the *same* requirement: lam E[(e^{fail S} -
-    1) / fail] (1 + fail E[D]), `service_mgf` = E[e^{fail S}], which is infinite for lognormal and
+    """Load when an interrupted service starts again with the *same* requirement: lam E[(e^{fail S}
+    - 1) / fail] (1 + fail E[D]), `service_mgf` = E[e^{fail S}], which is infinite for lognormal and
     Pareto services ([WC]). Stable below 1. Exact.
     """
     return lam * (service_mgf - 1) / fail * (1 + fail * down)
@@ -355,7 +358,7 @@ def run_length(rho: float, relative: float = 0.01) -> float:
 
 
 def empty_start_bias(rho: float, duration: float) -> float:
-    """Bias of the time average of N of M/M/1 over [0, duration] from an empty start, to first order:
-    -rho / ((1 - rho)^3 duration).
+    """Bias of the time average of N of M/M/1 over [0, duration] from an empty start, to first
+    order: -rho / ((1 - rho)^3 duration).
     """
     return -rho / ((1 - rho) ** 3 * duration)

@@ -2,9 +2,9 @@
 """Queues behind routing that looks at no queue, solved exactly: round robin and its relatives.
 
 n servers, a Poisson stream of rate `rho` at each (or one stream for all), services of mean 1. Under
-every policy here a server sees a Markovian arrival process, which does not depend on its queue; with
-phase-type service and exponential times up and down it is a quasi-birth-death process, whose levels
-N have a matrix-geometric law. Exact up to rounding (about 1e-9), any load below one; meant for
+every policy here a server sees a Markovian arrival process, which does not depend on its queue;
+with phase-type service and exponential times up and down it is a quasi-birth-death process, whose
+levels N have a matrix-geometric law. Exact up to rounding (about 1e-9), any load below one; for
 phases by the hundred: n up to 6 where streams are distributed, hundreds where one is dealt out.
 
 References
@@ -58,7 +58,7 @@ class Arrivals:
 
 @dataclass(frozen=True)
 class Service:
-    """Phase-type times: probabilities of the first phase, rates among phases (negative diagonal)."""
+    """Phase-type times: law of the first phase, rates among phases (negative diagonal)."""
 
     start: Array
     rates: Array
@@ -117,8 +117,8 @@ def poisson(rate: float) -> Arrivals:
 
 
 def dealt(n: int, rate: float, size: int = 1) -> Arrivals:
-    """One Poisson stream of `rate` jobs per unit time dealt out to n servers in turn, `size` in a row
-    to each: central round robin, or blocks.
+    """One Poisson stream of `rate` jobs per unit time dealt out to n servers in turn, `size` in a
+    row to each: central round robin, or blocks.
     """
     turns = n * size
     visible, hidden = np.zeros((turns, turns)), np.zeros((turns, turns))
@@ -128,8 +128,8 @@ def dealt(n: int, rate: float, size: int = 1) -> Arrivals:
 
 
 def permuted(n: int, rate: float) -> Arrivals:
-    """One Poisson stream dealt out in a fresh uniform order every n jobs. Phase (jobs of this cycle,
-    has the server had its own).
+    """One Poisson stream dealt out in a fresh uniform order every n jobs. Phase (jobs of this
+    cycle, has the server had its own).
     """
     visible, hidden = np.zeros((2 * n, 2 * n)), np.zeros((2 * n, 2 * n))
     for j, had in itertools.product(range(n), (0, 1)):
@@ -187,7 +187,7 @@ def turned(stream: Arrivals, n: int) -> Arrivals:
 
 
 def partly(share: float, rho: float, dealt_out: Arrivals) -> Arrivals:
-    """What is dealt out, and the part 1 - share of the own Poisson stream of rate rho that stays."""
+    """What is dealt out, and the part 1 - share of the own Poisson stream that stays."""
     return dealt_out if share == 1 else dealt_out.plus(poisson((1 - share) * rho))
 
 
@@ -213,8 +213,8 @@ def _descent(up: Array, here: Array, down: Array) -> Array:
 def solve(
     arrivals: Arrivals, service: Service, fail: float = 0.0, repair: float = 1.0, k_max: int = 12
 ) -> Queue:
-    """The queue of one server, first come first served; `fail`, `repair`: rates of exponential times
-    up and down that run whether or not the server is busy, interrupted work resumes.
+    """The queue of one server, first come first served; `fail`, `repair`: rates of exponential
+    times up and down that run whether or not the server is busy, interrupted work resumes.
     """
     up_down = np.array([[-fail, fail], [repair, -repair]]) if fail else np.zeros((1, 1))
     working = np.diag([1.0, 0.0]) if fail else np.ones((1, 1))

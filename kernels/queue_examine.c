@@ -232,6 +232,18 @@ static bool examine_policy(const struct value *v, const struct space *space, uin
         return refuse(why, "policy %s bounds loads by the number of jobs, which queues do not have",
                       policy->kind.name);
     }
+    struct failures_facts down;
+    struct reason none;
+    unsigned at_down;
+    if (fine && s->foresees &&
+        ISA(failures_examine)(v[QUEUE_FAILURES].entry, 1, &down, &none, &at_down) && down.any) {
+        *at = QUEUE_POLICY;
+        return refuse(
+            why,
+            "policy %s would foresee failures, which policies cannot see (jsq goes by the "
+            "number of jobs)",
+            policy->kind.name);
+    }
     return fine;
 }
 

@@ -86,6 +86,7 @@ struct sampler_facts {
     unsigned draws;     /* candidate slots drawn for every job */
     unsigned arrays;    /* raw arrays there are, `draws` unless set */
     bool walks;         /* sampler.walks */
+    bool foresees;      /* model queue: it knows when jobs will end, breakdowns to come included */
     char how[80];       /* how candidates are drawn, for people */
 };
 

@@ -2,7 +2,8 @@
  *
  * least-work{d}: the server that will be free first, of all (with equal servers the same as one queue
  * for all), or of d independent uniform ones. Idle ones are alike: a uniform one of them, or the
- * origin if it is idle, as `ties` says; of d, the first drawn. */
+ * origin if it is idle, as `ties` says; of d, the first drawn. Not with failures: when a server will
+ * be free then depends on breakdowns to come, which policies cannot see. */
 #include "blind.h"
 
 static const struct parameter parameters[] = {
@@ -21,6 +22,7 @@ static bool examine(const struct value *v, const struct space *space, uint64_t b
     (void)space, (void)budget, (void)why, (void)at;
     *f = (struct sampler_facts){.nanoseconds = v->unset ? 60 : 2 + 3 * (double)v->count,
                                 .draws = v->unset ? 0 : (unsigned)v->count,
+                                .foresees = true,
                                 .how = "work left"};
     return true;
 }

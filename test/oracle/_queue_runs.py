@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Plays settings of the model `queue` and holds them against the reference records (_queues.py).
 
-How long: the estimate of a mean response at load rho has the relative standard error of M/M/1, whose
-asymptotic variance is known (customer average of the wait: rho (2 + 5 rho - 4 rho^2 + rho^3) / (1 -
-rho)^4 per job); more variable services and failures need proportionally more. Jobs count in total,
-however many servers share them. Targets: s at most 0.2 % of a mean up to load 0.9, 0.5 % at 0.95, 1 %
-at 0.99. The warm-up is the model's own, ten relaxation times, whose bias is far below that.
+How long: the estimate of a mean response at load rho has the relative standard error of M/M/1,
+whose asymptotic variance is known (customer average of the wait: rho (2 + 5 rho - 4 rho^2 + rho^3)
+/ (1 - rho)^4 per job); more variable services and failures need proportionally more. Jobs count in
+total, however many servers share them. Targets: s at most 0.2 % of a mean up to load 0.9, 0.5 %
+at 0.95, 1 % at 0.99. The warm-up is the model's own, ten relaxation times: its bias is far below.
 
 `verify` plays every setting; `ci` those that are cheapest of each kind of record, as far as its
 budget of jobs goes.
@@ -137,8 +137,8 @@ def chosen_settings(
     groups: dict[tuple, list[Queues]] = {}
     for s, records in wanted.items():
         words = records[0]["id"].split(".")
-        part = ".".join(words[1:3]) if words[0] == "lr" else words[1] if words[0] in ("sm", "gq", "rr") else ""
-        groups.setdefault((words[0], part), []).append(s)
+        several = {"lr": 3, "sm": 2, "gq": 2, "rr": 2}.get(words[0], 1)
+        groups.setdefault(tuple(words[:several]), []).append(s)
     for group in groups.values():
         group.sort(key=lambda s: (cost(s), str(s)))
     out = []

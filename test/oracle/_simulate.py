@@ -49,6 +49,9 @@ class Setting:
         return f"[{self.topology}; {self.policy}; {load}]"
 
 
+FEW_ROWS = 10_000
+
+
 @dataclasses.dataclass
 class Outcome:
     """What one point gave. Histograms count over all replications, index = load or hop."""
@@ -204,7 +207,7 @@ def read_point(f: h5py.File, i: int, setting: Setting) -> Outcome:
         out.degree_count = f["degree_count"][i].astype(float)
     if setting.keep == "means":
         return out
-    out.rows = rows = {name: f[name][i][:replications] for name in names}
+    rows = {name: f[name][i][:replications] for name in names}
     for name, values in rows.items():
         expected = values.std(ddof=1) / np.sqrt(replications)
         if not np.isnan(expected):
@@ -213,6 +216,9 @@ def read_point(f: h5py.File, i: int, setting: Setting) -> Outcome:
     spread = rows["max_load"] - rows["min_load"]
     out.spread = (float(spread.mean()), float(spread.std(ddof=1) / np.sqrt(replications)))
     out.tails = tails(rows, out.n, setting.balls)
+    # A million replications of everything would fill the memory; only these are asked for later.
+    few = replications <= FEW_ROWS
+    out.rows = {k: v for k, v in rows.items() if k.endswith("_share") or (few and k == "cost")}
     if setting.keep == "shares":
         out.shares = f["share_sorted"][i][: out.n]
     if setting.keep == "servers":

@@ -7,12 +7,12 @@ usage: heap_check.py PROGRAM [--sanitize]
 A case is one point of a job. From what heap.c says of each job (when it came, where it went, when
 its service began and ended, in which stretches it was served) every row and every histogram of the
 program is computed again from its definition. Counts must agree exactly, means of times up to the
-rounding of times and of the program's units; a single job that went elsewhere or was served otherwise
-shows. Quantiles are held to the two values about them and the width of a bin.
+rounding of times and of the program's units; a single job that went elsewhere or was served
+otherwise shows. Quantiles are held to the two values about them and the width of a bin.
 
 Not reached: rejected words, loads beyond 4095, random graphs, points and circles (placed as by
-model balls), the order in which jsq, jiq and least-work hear of jobs that end at one time, least-work
-with failures.
+model balls), the order in which jsq, jiq and least-work hear of jobs that end at one time,
+least-work with failures.
 """
 import argparse
 import itertools
@@ -33,6 +33,9 @@ PATH_TIMES = 200
 #: Policies that look at the origin of every job; the others look at that of one job in 16.
 LOOKING = ("one-choice", "pot", "unif-pot", "invsq-pot", "edge")
 SAMPLED = 16
+#: Keys that are no axes here and are handed on as they are.
+SHARED = ("synchronised", "redirectable", "arrival_rates", "service_rates", "service_mean")
+BOTH = ["fair", "origin"]
 QUANTILES = {"q50": 0.5, "q90": 0.9, "q95": 0.95, "q99": 0.99}
 RING = "ring: {n: 9}"
 FOUR = "complete: {n: 4}"
@@ -91,34 +94,37 @@ FAILURES = [
     "windows: {file: down.txt, resume: repeat}",
 ]
 WINDOWS = [(0, 1.5, 4), (2, 0.25, 0.75), (0, 5.125, 9), (3, 2, 40), (2, 33, 60), (1, 100, 140.5)]
-MORE = "redirectable: 0.6", "service_rates: [1, 2]", "arrival_rates: [1, 0.5, 1.5, 0]"
 
 #: Jobs: lists are axes, all else as the job language has it.
 JOBS = [
-    {"topology": [RING], "policy": PLACED + SEEING, "ties": ["fair", "origin"], "lambda": [0.6, 0.9]},
+    {"topology": [RING], "policy": PLACED + SEEING, "ties": BOTH, "lambda": [0.6, 0.9]},
     {"topology": ["grid: {sides: 3x3}", "star: {n: 5}", "torus: {sides: 3x4}"],
-     "policy": PLACED[:6], "ties": ["fair", "origin"], "lambda": [0.8]},
+     "policy": PLACED[:6], "ties": BOTH, "lambda": [0.8]},
     {"topology": [FOUR, "complete: {n: 1}", "complete: {n: 2}"],
      "policy": ["pot", "choices: {d: 2}", "jsq", "least-work", "random", "round-robin"],
-     "ties": ["fair", "origin"], "lambda": [0.5, 0.95]},
+     "ties": BOTH, "lambda": [0.5, 0.95]},
     {"topology": [FOUR], "policy": DEALT + ["random: {shares: [3, 2, 3, 2]}"], "lambda": [0.7]},
     {"topology": [FOUR], "policy": ["pot", "round-robin", "jsq"], "lambda": [0.7], "service": LAWS},
     {"topology": [FOUR], "policy": ["one-choice", "unif-pot: {k: 1}"], "lambda": [0.45],
-     "arrivals": ["poisson", "batch: {size: 3}"] + LAWS[:9] + LAWS[10:], "arrival_scope": ["server", "total"]},
+     "arrivals": ["poisson", "batch: {size: 3}"] + LAWS[:9] + LAWS[10:],
+     "arrival_scope": ["server", "total"]},
     {"topology": [FOUR], "policy": ["pot", "round-robin: {scope: distributed}"], "lambda": [0.5],
      "arrivals": ["erlang: {shape: 2}", "deterministic"], "synchronised": "true",
      "arrival_scope": ["server", "total"]},
     {"topology": [FOUR], "policy": ["pot", "random"], "lambda": [0.5], "arrival_scope": "total",
-     "arrivals": ["mmpp: {rates: [1.5, 0.5], switch: 0.1}", "mmpp: {rates: [3, 0, 1], switch: [1, 0.5, 0.2]}"]},
-    {"topology": [FOUR], "policy": ["pot", "choices: {d: 3}", "random", "round-robin", "jsq", "jiq"],
-     "lambda": [0.5], "failures": FAILURES},
+     "arrivals": ["mmpp: {rates: [1.5, 0.5], switch: 0.1}",
+                  "mmpp: {rates: [3, 0, 1], switch: [1, 0.5, 0.2]}"]},
+    {"topology": [FOUR], "lambda": [0.5],
+     "policy": ["pot", "choices: {d: 3}", "random", "round-robin", "jsq", "jiq"],
+     "failures": FAILURES},
     {"topology": [FOUR], "policy": PLACED[1:4] + PLACED[5:8] + DEALT[:9] + SEEING[:3],
      "lambda": [0.4], "redirectable": "0.6"},
     {"topology": [FOUR], "policy": PLACED[1:4] + DEALT[1:4] + SEEING, "lambda": [0.6],
      "service_rates": "[1, 2]", "arrival_rates": "[1, 0.5, 1.5, 0]",
      "arrivals": ["poisson", "erlang: {shape: 2}"]},
     {"topology": [FOUR], "policy": ["pot", "round-robin"], "lambda": [0.5], "service_mean": "0.5",
-     "service": [LAWS[10]], "failures": [FAILURES[0], "none"]},
+     "service": ["erlang: {shape: 2, mean: 3}", LAWS[10], LAWS[11]],
+     "failures": [FAILURES[0], "none"]},
     {"topology": [RING], "policy": ["pot", "jsq"], "lambda": [0.8], "warmup": "{time: 40}",
      "horizon": "{time: 100}"},
     {"topology": [FOUR], "policy": ["pot", "permuted", "round-robin: {scope: distributed}"],
@@ -149,12 +155,13 @@ def write_job(folder, seed, job):
 
 def points(f):
     """Settings of each point in order, as `resolved` names them."""
-    keys = ("topology", "policy", "ties", "lambda", "arrivals", "arrival_scope", "service", "failures")
     lines = [x.split(":")[0] for x in f.attrs["resolved"].splitlines() if x[:1] not in " "]
     axes = {}
     for key in lines:
-        if key in keys:
-            axes[key] = resolved(f, key) if key not in ("lambda", "ties", "arrival_scope") else flat(f, key)
+        if key in ("topology", "policy", "arrivals", "service", "failures"):
+            axes[key] = resolved(f, key)
+        elif key in ("ties", "lambda", "arrival_scope"):
+            axes[key] = flat(f, key)
     for values in itertools.product(*axes.values()):
         yield dict(zip(axes, values))
 
@@ -187,20 +194,17 @@ def play(command):
     out = subprocess.run(command, capture_output=True, text=True, check=False)
     if out.returncode != 0:
         raise RuntimeError(f"stops heap.c: {out.stderr.strip()[:300]}")
-    found, rows, served = [], [], []
+    found, rows, served, pending = [], [], [], []
     for line in out.stdout.splitlines():
         word, *numbers = line.split()
         if word == "job":
             rows.append([float(x) for x in numbers])
         elif word == "served":
-            served.append([float(x) for x in numbers])
-        elif rows:
-            found.append(Heap(rows, served[:cut]))
-            rows, served = [], served[cut:]
-        if word == "replication":
-            cut = len(served)
-    found.append(Heap(rows, served))
-    return found
+            pending.append([float(x) for x in numbers])
+        else:  # a replication: its services came before, its jobs follow
+            found += [Heap(rows, served)] if rows else []
+            rows, served, pending = [], pending, []
+    return found + [Heap(rows, served)]
 
 
 class Window:
@@ -315,14 +319,15 @@ def span(text, n):
 def simulate(program, heap, folder, seed, job):
     """(name, what differs) of every point of a job."""
     path = write_job(folder, seed, job)
-    command = [program, "run", str(path), "-o", f"{path}.h5", "--progress", "none", "--threads", "1"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    command = [program, "run", str(path), "-o", f"{path}.h5", "--progress", "none"]
+    done = subprocess.run(command + ["--threads", "1"], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         yield f"job {seed}", done.stderr.strip()
         return
     with h5py.File(f"{path}.h5", "r") as f:
-        text = {x.split(": ")[0]: x.split(": ", 1)[1] for x in f.attrs["resolved"].splitlines() if ": " in x}
-        shared = {k: text[k] for k in ("synchronised", "redirectable", "arrival_rates", "service_rates", "service_mean") if text.get(k, "unset") != "unset"}
+        lines = [x.split(": ", 1) for x in f.attrs["resolved"].splitlines() if ": " in x]
+        text = dict(lines)
+        shared = {k: text[k] for k in SHARED if text.get(k, "unset") != "unset"}
         for i, p in enumerate(points(f)):
             name = "; ".join([*p.values(), *(f"{k} {v}" for k, v in shared.items())])
             n = int(f["n"][i])
@@ -332,11 +337,12 @@ def simulate(program, heap, folder, seed, job):
             columns = re.match(r"trace: {file: (\d)", p["arrivals"])
             rate = len(TRACE) / TRACE[-1][0] if columns else rate
             end = sum(x if kind == "time" else x / rate for kind, x in spans)
+            wide = int(columns[1]) if columns else 0
+            numbers = " ".join(str(x) for row in TRACE for x in row[:wide])
             count = len(TRACE) if columns else int(1.5 * end * rate) + 300
             settings = {**p, **shared, "seed": seed, "key": p["topology"], "jobs": count,
                         "end": REPLICATIONS, "scope": p["arrival_scope"],
-                        "columns": columns[1] if columns else 1,
-                        "trace": " ".join(str(x) for row in TRACE for x in row[:int(columns[1])]) if columns else "",
+                        "columns": columns[1] if columns else 1, "trace": numbers,
                         "windows": " ".join(f"{a} {b} {c}" for a, b, c in WINDOWS)}
             try:
                 heaps = play([heap] + [f"{k}={v}" for k, v in settings.items()])

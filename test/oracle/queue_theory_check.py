@@ -87,7 +87,8 @@ def round_robin(p: dict, quantity: str):
 
 def supermarket(p: dict, quantity: str):
     if quantity == "T":
-        return queues.supermarket_tails(p["lam"], p["d"], 4000 if p["d"] == 1 else 40)[1:].sum() / p["lam"]
+        tails = queues.supermarket_tails(p["lam"], p["d"], 4000 if p["d"] == 1 else 40)
+        return tails[1:].sum() / p["lam"]
     return queues.supermarket_tails(p["lam"], p["d"], max(p["support"]))[p["support"]]
 
 
@@ -120,7 +121,8 @@ def seen_by_one(words: tuple[str, ...], p: dict) -> routing.Arrivals | None:
     policy, n = words[0], p["n"]
     if policy == "mmpp":
         stream = routing.modulated(p["mmpp_rates"], p["switch_rates"])
-        return routing.turned(stream, n) if words[1] == "central_rr" else routing.thinned(stream, 1 / n)
+        central = words[1] == "central_rr"
+        return routing.turned(stream, n) if central else routing.thinned(stream, 1 / n)
     if policy == "uneq":
         a, b = p["stream_rates"]
         if words[1] == "central":
@@ -165,7 +167,8 @@ def theory_of(r: dict):
     if kind in ("mm1bd", "mg1bd"):
         return breakdowns(p, quantity, "busyonly" not in rest)
     if kind == "mmc":
-        return queues.erlang_c(p["c"], p["lam"]) if quantity == "Pwait" else queues.mmc_wait(p["c"], p["lam"])
+        of = queues.erlang_c if quantity == "Pwait" else queues.mmc_wait
+        return of(p["c"], p["lam"])
     if kind == "rr":
         if rest[0] == "exp":
             return round_robin(p, quantity)
@@ -203,8 +206,9 @@ def sums() -> None:
     """Identities between formulas."""
     for lam in (0.3, 0.9):
         exp = law("exp")
-        check("M/M/1 second moment", queues.mg1_response_second(lam, exp), 2 / (1 - lam) ** 2, 1e-12)
-        check("no failures", queues.mg1_breakdown_response(lam, exp, 0.0, exp), 1 / (1 - lam), 1e-12)
+        mean = 1 / (1 - lam)
+        check("M/M/1 second moment", queues.mg1_response_second(lam, exp), 2 * mean**2, 1e-12)
+        check("no failures", queues.mg1_breakdown_response(lam, exp, 0.0, exp), mean, 1e-12)
         check("one server", queues.mmc_wait(1, lam), queues.mg1_wait(lam, exp), 1e-12)
         check("M/D/1", queues.mdn_wait(1, lam), queues.mg1_wait(lam, law("det")), 1e-10)
         tails = queues.md1_tails(lam, 60 if lam < 0.5 else 250)
