@@ -215,46 +215,16 @@ static bool examine_occupancy(const struct policy *policy, const struct space *s
     return true;
 }
 
-/* The policies that make sense on a form of space, for people. */
-static const char *policies_on(enum form form, char *text, size_t size) {
-    size_t length = 0;
-    text[0] = '\0';
-    for (unsigned i = 0; i < ISA(policies).n_kinds; i++) {
-        const struct policy *p = (const struct policy *)(const void *)ISA(policies).kinds[i];
-        if (p->on >> form & 1 && length < size)
-            length += (size_t)snprintf(text + length, size - length, "%s%s", length ? ", " : "",
-                                       p->kind.name);
-    }
-    return text;
-}
-
-/* What else there is than cutting a topology down to its largest component. */
-static const char *other_ways(const struct kind *topology) {
-    for (unsigned i = 0; i < topology->n_parameters; i++)
-        if (topology->parameters[i].words && strstr(topology->parameters[i].words, "redraw"))
-            return "connect: redraw draws until there is one part";
-    return "or give a graph in one part";
-}
-
 /* Whether the policy makes sense on this sort of space at all. */
 static bool suits(const struct value *v, const struct space *space, struct reason *why,
                   unsigned *at) {
     const struct policy *policy = policy_of(v[BALLS_POLICY].entry);
-    const char *topology = v[BALLS_TOPOLOGY].entry->kind->name;
-    char all[200];
     *at = BALLS_POLICY;
     if (policy->queues)
         return refuse(why, "policy %s looks at queues, which model balls does not have",
                       policy->kind.name);
-    if (!(policy->on >> space->form & 1))
-        return refuse(why, "policy %s makes no sense on topology %s (there: %s)", policy->kind.name,
-                      topology, policies_on(space->form, all, sizeof all));
-    if (policy->anywhere && space->form == FORM_GRAPH && !space->connected &&
-        space->connect == CONNECT_ANY)
-        return refuse(why,
-                      "policy %s may pick a server that has no path to the origin: topology %s may "
-                      "have several parts (connect: largest keeps the largest part, %s)",
-                      policy->kind.name, topology, other_ways(v[BALLS_TOPOLOGY].entry->kind));
+    if (!ISA(policy_suits)(policy, v[BALLS_TOPOLOGY].entry->kind, space, why))
+        return false;
     *at = BALLS_TIES;
     if (v[BALLS_TIES].word == TIES_SMALLER_ARC && space->form != FORM_ARCS)
         return refuse(why, "ties: smaller-arc needs a circle of servers, topology arcs");

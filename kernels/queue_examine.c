@@ -213,18 +213,10 @@ static bool examine_spans(const struct value *v, const struct arrivals_facts *st
 static bool examine_policy(const struct value *v, const struct space *space, uint64_t budget,
                            struct sampler_facts *s, struct reason *why, unsigned *at) {
     const struct policy *policy = policy_of(v[QUEUE_POLICY].entry);
-    const char *topology = v[QUEUE_TOPOLOGY].entry->kind->name;
     unsigned inner = 0;
     *at = QUEUE_POLICY;
-    if (!(policy->on >> space->form & 1))
-        return refuse(why, "policy %s makes no sense on topology %s", policy->kind.name, topology);
-    if (policy->anywhere && space->form == FORM_GRAPH && !space->connected &&
-        space->connect == CONNECT_ANY)
-        return refuse(why,
-                      "policy %s may pick a server that has no path to the origin: topology %s may "
-                      "have several parts (connect: largest keeps the largest part%s)",
-                      policy->kind.name, topology,
-                      space->fresh || space->varies ? "" : ", or give a graph in one part");
+    if (!ISA(policy_suits)(policy, v[QUEUE_TOPOLOGY].entry->kind, space, why))
+        return false;
     const bool fine = policy->examine(v[QUEUE_POLICY].entry->values, space, budget, s, why, &inner);
     *at = inner < policy->kind.n_parameters ? at_within(QUEUE_POLICY, inner) : QUEUE_POLICY;
     if (fine && s->walks) {

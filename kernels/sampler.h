@@ -134,6 +134,10 @@ struct policy {
 extern const struct policy *const ISA(policy_table)[];
 extern const struct catalogue ISA(policies);
 
+/* Whether a policy makes sense on this sort of space at all, or why not. */
+bool ISA(policy_suits)(const struct policy *policy, const struct kind *topology,
+                       const struct space *space, struct reason *why);
+
 static inline const struct policy *policy_of(const struct entry *e) {
     return (const struct policy *)(const void *)e->kind;
 }
