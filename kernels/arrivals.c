@@ -22,17 +22,30 @@ enum { OWN_KINDS = 4 };
 const struct catalogue ISA(arrivals) = {"stream of arrivals", kinds, sizeof kinds / sizeof *kinds};
 
 static const struct stream_kind *stream_of(const struct arrivals_wish *w) {
+    if (w->entry->kind == &ISA(stream_mmpp).kind && !w->total)
+        return &ISA(stream_modulated);
     for (unsigned i = 0; i < OWN_KINDS; i++)
         if (kinds[i] == w->entry->kind)
             return (const struct stream_kind *)(const void *)kinds[i];
     return w->total ? &ISA(stream_renewal) : &ISA(stream_merged);
 }
 
-double ISA(arrivals_total)(const struct arrivals_wish *w) {
+static double sum_of_rates(const struct arrivals_wish *w) {
     double sum = 0;
     for (uint64_t i = 0; w->rate && i < w->n; i++)
         sum += w->rate[i];
-    return w->lambda * (w->rate ? sum : (double)w->n);
+    return w->rate ? sum : (double)w->n;
+}
+
+double ISA(arrivals_total)(const struct arrivals_wish *w) {
+    return w->lambda * sum_of_rates(w);
+}
+
+double *ISA(arrivals_stretch)(const struct arrivals_wish *w) {
+    double *stretch = allocate(w->n, sizeof *stretch);
+    for (uint64_t i = 0; i < w->n; i++)
+        stretch[i] = w->rate[i] > 0 ? 1 / w->rate[i] : (double)INFINITY;
+    return stretch;
 }
 
 void ISA(arrivals_exponential)(double mean, struct sampled_law *law) {
@@ -50,6 +63,9 @@ bool ISA(arrivals_examine)(const struct arrivals_wish *w, struct arrivals_facts 
     if (w->synchronised && !renewal)
         return refuse(why, "synchronised makes a difference to renewal streams only, not to %s",
                       w->entry->kind->name);
+    *fault = ARRIVALS_RATES;
+    if (!(sum_of_rates(w) > 0))
+        return refuse(why, "arrival_rates that are all 0");
     *fault = ARRIVALS_ENTRY;
     *f = (struct arrivals_facts){.rate = ISA(arrivals_total)(w),
                                  .scale = 1 / w->lambda,
@@ -65,17 +81,24 @@ bool ISA(arrivals_examine)(const struct arrivals_wish *w, struct arrivals_facts 
     return kind->examine(w, f, why, fault, inner);
 }
 
+bool ISA(arrivals_timed)(const struct entry *entry) {
+    return entry->kind == &ISA(stream_trace).kind;
+}
+
+/* The mean rates of a trace from time 0 to its last job. */
+static void trace_rates(const struct arrivals_wish *w, double *rate) {
+    struct arrivals *a = ISA(arrivals_prepare)(w);
+    const double span = a->time[a->jobs - 1], each = (double)a->jobs / span / sum_of_rates(w);
+    for (uint64_t i = 0; i < w->n; i++)
+        rate[i] = a->origin ? 0 : each * (w->rate ? w->rate[i] : 1);
+    for (uint64_t j = 0; a->origin && j < a->jobs; j++)
+        rate[a->origin[j]] += 1 / span;
+    ISA(arrivals_free)(a);
+}
+
 void ISA(arrivals_rates)(const struct arrivals_wish *w, double *rate) {
-    struct attachment *file =
-        w->entry->kind == &ISA(stream_trace).kind ? w->entry->values[0].file : NULL;
-    if (file) {
-        struct arrivals *a = ISA(arrivals_prepare)(w);
-        const double span = a->time[a->jobs - 1], each = (double)a->jobs / span / (double)w->n;
-        for (uint64_t i = 0; i < w->n; i++)
-            rate[i] = a->origin ? 0 : each;
-        for (uint64_t j = 0; a->origin && j < a->jobs; j++)
-            rate[a->origin[j]] += 1 / span;
-        ISA(arrivals_free)(a);
+    if (ISA(arrivals_timed)(w->entry)) {
+        trace_rates(w, rate);
         return;
     }
     for (uint64_t i = 0; i < w->n; i++)
@@ -131,7 +154,7 @@ struct arrivals *ISA(arrivals_prepare)(const struct arrivals_wish *w) {
     a->rate = ISA(arrivals_total)(w);
     a->synchronised = w->synchronised;
     a->size = 1;
-    if (w->rate && a->kind != &ISA(stream_merged))
+    if (w->rate && a->kind != &ISA(stream_merged) && a->kind != &ISA(stream_modulated))
         fill_alias(w->rate, w->n, a);
     a->kind->prepare(w, a);
     return a;

@@ -7,7 +7,8 @@
  *                       first gap has the law of the residual life) unless synchronised: then the
  *                       first arrival comes one whole gap after time 0
  *   batch{size}         Poisson batches, all jobs of a batch at one origin
- *   mmpp{rates, switch} Poisson whose rate goes round a cycle of states, one stream for all
+ *   mmpp{rates, switch} Poisson whose rate goes round a cycle of states, in equilibrium from the
+ *                       start: a stream for each server with states of its own, or one for all
  *   trace{file}         as a file says
  * Job numbers follow the order of time; ties go by server number, then by order within a stream. */
 #ifndef POTLUCK_ARRIVALS_H
@@ -24,7 +25,7 @@ extern const struct catalogue ISA(arrivals);
 /* A stream as a job asks for it. */
 struct arrivals_wish {
     const struct entry *entry; /* of the catalogue */
-    double lambda;             /* rate per server; a trace has its own */
+    double lambda;             /* rate per server; of no account where arrivals_timed() */
     bool total;                /* arrival_scope: one stream for all */
     bool synchronised;
     uint64_t n;         /* servers, 1 .. SERVERS_MAX */
@@ -63,6 +64,8 @@ struct arrivals_facts {
  * the parameter of the entry, or n_parameters for the entry as a whole. */
 bool ISA(arrivals_examine)(const struct arrivals_wish *wish, struct arrivals_facts *facts,
                            struct reason *why, enum arrivals_fault *fault, unsigned *inner);
+/* Whether a stream brings its times with it, so that lambda means nothing to it. */
+bool ISA(arrivals_timed)(const struct entry *entry);
 /* Jobs per unit time that arrive at each server, into rate[n]. */
 void ISA(arrivals_rates)(const struct arrivals_wish *wish, double *rate);
 

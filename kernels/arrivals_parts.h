@@ -10,15 +10,16 @@
 
 /* Lanes of PURPOSE_ARRIVAL: from 0 the gaps (of each server, or of all together); */
 enum {
-    LANES_SWITCH = LANES_APART + LAW_LANES, /* mmpp: times spent in states */
-    LANES_STATE = LANES_SWITCH + LAW_LANES  /* mmpp: word 0, the state at time 0 */
+    LANES_SWITCH = LANES_APART + LAW_LANES, /* mmpp, one stream for all: times spent in states */
+    LANES_STATE = LANES_SWITCH + LAW_LANES  /* mmpp: the state at time 0, by number of the stream */
 };
+#define LANES_SWITCHES 0x80000000u /* mmpp, a stream for each server: times spent in states */
 
 struct arrivals {
     const struct stream_kind *kind;
     uint64_t n;
     double rate;            /* all servers together */
-    struct sampled_law gap; /* of one stream; of batches; with mmpp its mean is 1 */
+    struct sampled_law gap; /* of a stream; of batches; with mmpp its mean is 1 */
     bool synchronised;
     uint32_t size; /* jobs of a batch; otherwise 1 */
 
@@ -30,7 +31,7 @@ struct arrivals {
 
     /* mmpp: cycle of states. */
     unsigned states;
-    double *state_rate, *state_share; /* jobs per unit time; cumulated stationary law */
+    double *state_rate, *state_share; /* jobs per unit time of a stream; cumulated stationary law */
     double *state_mean;               /* mean time in a state */
     struct sampled_law stay;          /* of mean 1 */
 
@@ -53,11 +54,13 @@ struct stream_kind {
 
 extern const struct stream_kind ISA(stream_poisson), ISA(stream_batch), ISA(stream_mmpp),
     ISA(stream_trace);
-/* A law's gaps: one stream for all, and one for each server. */
-extern const struct stream_kind ISA(stream_renewal), ISA(stream_merged);
+/* A stream for each server: of mmpp; of a law's gaps. One stream for all of a law's gaps. */
+extern const struct stream_kind ISA(stream_modulated), ISA(stream_merged), ISA(stream_renewal);
 
 /* Jobs per unit time of all servers together. */
 double ISA(arrivals_total)(const struct arrivals_wish *w);
+/* [n] factors of the gaps of streams per server; the caller frees. */
+double *ISA(arrivals_stretch)(const struct arrivals_wish *w);
 /* An exponential law of this mean. */
 void ISA(arrivals_exponential)(double mean, struct sampled_law *law);
 /* Origins of jobs (or batches) first .. , a multiple of 64, uniform or by rate; there is room for

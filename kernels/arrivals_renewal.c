@@ -2,17 +2,10 @@
  *
  * Renewal streams: gaps of one law, independent. In equilibrium the first gap has the law of the
  * residual life, so that arrivals in [0, t] are rate * t in the mean for every t (Cox, Renewal
- * Theory, 1962, section 2.2).
- *
- * A stream for each server: they are merged window by window. A pass over the servers lets each
- * give out its arrivals before the end of the window, which is as long as about as many arrivals take
- * as there are servers; buckets by time then put them in order. So memory is read in order, and an
- * arrival costs the same for any number of servers. What comes out does not depend on the windows. */
-#include "arrivals_parts.h"
+ * Theory, 1962, section 2.2). */
+#include "arrivals_merge.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 static bool examine_law(const struct arrivals_wish *w, struct law_facts *law, struct reason *why,
                         unsigned *inner) {
@@ -71,35 +64,18 @@ extern const struct stream_kind ISA(stream_renewal);
 const struct stream_kind ISA(stream_renewal) = {
     .examine = examine, .prepare = prepare, .begin = begin, .next = next};
 
-/* A stream for each server. */
-enum { WINDOW_LEAST = 4096 }; /* arrivals of a window, when servers are few */
-
-/* The next arrival of a server, and the number of the gap after it. */
+/* A stream for each server. Its next arrival, and the number of the gap after it. */
 struct head {
     double time;
     uint64_t gap;
 };
 
-/* State of a replication; the arrays follow it in memory. */
-struct merged {
-    double end;            /* of the window that is given out */
-    uint32_t ready, given; /* arrivals of the window, and how many of them went */
-    unsigned now;          /* which heads count */
+/* What the merge keeps for the streams; the arrays follow it. */
+struct renewals {
+    unsigned now;         /* which heads count */
     struct head *head[2]; /* [n] before and after a window: one that turns out too full is undone */
     struct lane_values gap;
-    struct event {
-        double time;
-        uint32_t server;
-    } * event, *sorted; /* [room] */
-    uint32_t *bucket;   /* [window + 1] */
 };
-
-static uint32_t window_of(uint64_t n) {
-    return n > WINDOW_LEAST ? (uint32_t)n : WINDOW_LEAST;
-}
-static uint32_t room_of(uint64_t n) {
-    return 2 * window_of(n);
-}
 
 static struct lanes gaps_of(const struct arrivals *a) {
     return lanes_of(&a->gap, PURPOSE_ARRIVAL, a->n, CHUNK);
@@ -107,138 +83,67 @@ static struct lanes gaps_of(const struct arrivals *a) {
 
 static uint64_t merged_memory(uint64_t n) {
     const struct lanes gaps = lanes_of(NULL, PURPOSE_ARRIVAL, n, CHUNK);
-    return sizeof(struct merged) + 2 * n * sizeof(struct head) + lanes_memory(&gaps) +
-           2 * (uint64_t)room_of(n) * sizeof(struct event) +
-           ((uint64_t)window_of(n) + 2) * sizeof(uint32_t);
+    return ISA(merge_memory)(n) + sizeof(struct renewals) + 2 * n * sizeof(struct head) +
+           lanes_memory(&gaps);
 }
 
-static double gap_of(const struct arrivals *a, const struct lanes *l, const struct merged *m,
+static double gap_of(const struct arrivals *a, const struct lanes *l, const struct renewals *r,
                      struct stream s, uint32_t server, uint64_t i) {
-    const double gap = lanes_value(l, m->gap, s, server, i);
+    const double gap = lanes_value(l, r->gap, s, server, i);
     return a->stretch ? gap * a->stretch[server] : gap;
 }
 
-static double first_arrival(const struct arrivals *a, const struct lanes *l, const struct merged *m,
-                            struct stream s, uint32_t server) {
+static double first_arrival(const struct arrivals *a, const struct lanes *l,
+                            const struct renewals *r, struct stream s, uint32_t server) {
     const double stretch = a->stretch ? a->stretch[server] : 1;
     if (stretch > 0x1p1000)
         return (double)INFINITY;
-    return a->synchronised ? gap_of(a, l, m, s, server, 0) : lanes_residual(l, s, server) * stretch;
+    return a->synchronised ? gap_of(a, l, r, s, server, 0) : lanes_residual(l, s, server) * stretch;
 }
 
-static void merged_begin(const struct arrivals *a, void *memory, struct stream s) {
+static bool gather(const struct arrivals *a, struct merge *m, struct stream s, double end,
+                   double *first) {
     const struct lanes l = gaps_of(a);
-    struct merged *m = memory;
-    m->end = 0;
-    m->ready = m->given = 0;
-    m->now = 0;
-    m->head[0] = (struct head *)(m + 1);
-    m->head[1] = m->head[0] + a->n;
-    m->event = (struct event *)(m->head[1] + a->n);
-    m->sorted = m->event + room_of(a->n);
-    m->gap = lanes_at(&l, m->sorted + room_of(a->n), true);
-    m->bucket = (uint32_t *)(void *)(m->gap.value + a->n * l.keep);
-    for (uint32_t i = 0; i < a->n; i++)
-        m->head[0][i] = (struct head){first_arrival(a, &l, m, s, i), a->synchronised ? 1 : 0};
-}
-
-/* Arrivals before `end` in order of servers, into m->event; false when there are too many. */
-static bool gather(const struct arrivals *a, struct merged *m, struct stream s, double end) {
-    const struct lanes l = gaps_of(a);
-    const struct head *from = m->head[m->now];
-    struct head *to = m->head[!m->now];
-    const uint32_t room = room_of(a->n);
+    struct renewals *r = m->streams;
+    const struct head *from = r->head[r->now];
+    struct head *to = r->head[!r->now];
     uint32_t count = 0;
+    *first = (double)INFINITY;
     for (uint32_t i = 0; i < a->n; i++) {
         struct head h = from[i];
-        for (; h.time < end; h.time += gap_of(a, &l, m, s, i, h.gap++)) {
-            if (count == room)
+        for (; h.time < end; h.time += gap_of(a, &l, r, s, i, h.gap++)) {
+            if (count == m->room && !m->crowded)
                 return false;
-            m->event[count++] = (struct event){h.time, i};
+            if (count == m->room)
+                break;
+            m->arrival[count++] = (struct arrival){h.time, i};
         }
+        *first = h.time < *first ? h.time : *first;
         to[i] = h;
     }
+    r->now = !r->now;
     m->ready = count;
     return true;
 }
 
-/* Merges sorted halves of event[0 .. count-1], stably. */
-static void merge_sort(struct event *event, struct event *scratch, uint32_t count) {
-    const uint32_t half = count / 2;
-    if (count < 2)
-        return;
-    merge_sort(event, scratch, half);
-    merge_sort(event + half, scratch, count - half);
-    if (event[half - 1].time <= event[half].time)
-        return;
-    memcpy(scratch, event, half * sizeof *event);
-    uint32_t i = 0, j = half, k = 0;
-    while (i < half)
-        event[k++] = j < count && event[j].time < scratch[i].time ? event[j++] : scratch[i++];
-}
-
-/* Insertion sort, stable; gives up when that takes too many moves. */
-static bool insertion_sort(struct event *event, uint32_t count) {
-    uint64_t moves = 0;
-    for (uint32_t i = 1; i < count; i++) {
-        const struct event e = event[i];
-        uint32_t j = i;
-        for (; j > 0 && event[j - 1].time > e.time; j--)
-            event[j] = event[j - 1];
-        event[j] = e;
-        moves += i - j;
-        if (moves > 16 * (uint64_t)count)
-            return false;
-    }
-    return true;
-}
-
-/* m->event in order of time into m->sorted: buckets first, then what is left to do. */
-static void sort_window(struct merged *m, uint32_t buckets, double begin, double end) {
-    const double scale = buckets / (end - begin);
-    memset(m->bucket, 0, (buckets + 2) * sizeof *m->bucket);
-    for (uint32_t i = 0; i < m->ready; i++)
-        m->bucket[(uint32_t)((m->event[i].time - begin) * scale) + 1]++;
-    for (uint32_t b = 0; b <= buckets; b++)
-        m->bucket[b + 1] += m->bucket[b];
-    for (uint32_t i = 0; i < m->ready; i++)
-        m->sorted[m->bucket[(uint32_t)((m->event[i].time - begin) * scale)]++] = m->event[i];
-    if (!insertion_sort(m->sorted, m->ready))
-        merge_sort(m->sorted, m->event, m->ready);
-}
-
-/* The next window with arrivals in it. */
-static void next_window(const struct arrivals *a, struct merged *m, struct stream s) {
-    const double width = window_of(a->n) / a->rate;
-    m->given = m->ready = 0;
-    while (m->ready == 0) {
-        const double begin = m->end;
-        double part = width;
-        while (!gather(a, m, s, begin + part)) {
-            part /= 2;
-            CHECK(begin + part > begin);
-        }
-        m->end = begin + part;
-        m->now = !m->now;
-        sort_window(m, window_of(a->n), begin, m->end);
-    }
+static void merged_begin(const struct arrivals *a, void *memory, struct stream s) {
+    const struct lanes l = gaps_of(a);
+    struct merge *m = memory;
+    ISA(merge_begin)(m, a->n);
+    m->gather = gather;
+    struct renewals *r = m->streams;
+    r->now = 0;
+    r->head[0] = (struct head *)(r + 1);
+    r->head[1] = r->head[0] + a->n;
+    r->gap = lanes_at(&l, r->head[1] + a->n, true);
+    for (uint32_t i = 0; i < a->n; i++)
+        r->head[0][i] = (struct head){first_arrival(a, &l, r, s, i), a->synchronised ? 1 : 0};
 }
 
 static uint32_t merged_next(const struct arrivals *a, void *memory, struct stream s, uint64_t first,
                             double *time, uint32_t *origin, double *service) {
-    struct merged *m = memory;
     (void)first, (void)service;
-    for (uint32_t i = 0; i < BLOCK;) {
-        if (m->given == m->ready)
-            next_window(a, m, s);
-        const uint32_t left = m->ready - m->given, count = left < BLOCK - i ? left : BLOCK - i;
-        for (uint32_t j = 0; j < count; j++) {
-            time[i + j] = m->sorted[m->given + j].time;
-            origin[i + j] = m->sorted[m->given + j].server;
-        }
-        m->given += count;
-        i += count;
-    }
+    ISA(merge_next)(a, memory, s, time, origin);
     return BLOCK;
 }
 
@@ -261,11 +166,7 @@ static bool merged_examine(const struct arrivals_wish *w, struct arrivals_facts 
 
 static void merged_prepare(const struct arrivals_wish *w, struct arrivals *a) {
     prepare_gap(w, 1 / w->lambda, a);
-    if (!w->rate)
-        return;
-    a->stretch = allocate(w->n, sizeof *a->stretch);
-    for (uint64_t i = 0; i < w->n; i++)
-        a->stretch[i] = w->rate[i] > 0 ? 1 / w->rate[i] : (double)INFINITY;
+    a->stretch = w->rate ? ISA(arrivals_stretch)(w) : NULL;
 }
 
 extern const struct stream_kind ISA(stream_merged);

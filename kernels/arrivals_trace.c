@@ -9,6 +9,8 @@
 
 enum { COLUMN_TIME, COLUMN_SERVER, COLUMN_SERVICE };
 static const char row_name[] = "an arrival";
+#define TIME_MAX 1e15
+#define SERVICE_MAX 1e12
 
 static const struct parameter parameters[] = {
     {.name = "file",
@@ -41,8 +43,9 @@ static bool check_row(const struct arrivals_wish *w, const struct number_file *f
                       struct reason *why) {
     const struct attachment *file = w->entry->values[0].file;
     const double *v = f->value + i * f->columns;
-    if (v[COLUMN_TIME] < 0)
-        return number_file_refuse(file, f, i, why, "time %g (allowed: 0 and more)", v[COLUMN_TIME]);
+    if (v[COLUMN_TIME] < 0 || v[COLUMN_TIME] > TIME_MAX)
+        return number_file_refuse(file, f, i, why, "time %g (allowed: 0 to %g)", v[COLUMN_TIME],
+                                  TIME_MAX);
     if (i > 0 && v[COLUMN_TIME] < v[COLUMN_TIME - (int)f->columns])
         return number_file_refuse(file, f, i, why,
                                   "time %.17g after time %.17g: times must not fall",
@@ -51,9 +54,9 @@ static bool check_row(const struct arrivals_wish *w, const struct number_file *f
                                         v[COLUMN_SERVER] == floor(v[COLUMN_SERVER])))
         return number_file_refuse(file, f, i, why, "server %g (allowed: 0 to %llu)",
                                   v[COLUMN_SERVER], (unsigned long long)w->n - 1);
-    if (f->columns > COLUMN_SERVICE && !(v[COLUMN_SERVICE] > 0))
-        return number_file_refuse(file, f, i, why, "service %g (allowed: more than 0)",
-                                  v[COLUMN_SERVICE]);
+    if (f->columns > COLUMN_SERVICE && !(v[COLUMN_SERVICE] > 0 && v[COLUMN_SERVICE] <= SERVICE_MAX))
+        return number_file_refuse(file, f, i, why, "service %g (allowed: more than 0, up to %g)",
+                                  v[COLUMN_SERVICE], SERVICE_MAX);
     return true;
 }
 

@@ -107,6 +107,7 @@ static const struct histogram histograms[BALLS_HISTOGRAMS] = {
                     .units = "ball",
                     .long_name = "load of each server, mean over replications",
                     .axis = AXIS_SERVER,
+                    .averages = true,
                     .keep = "server-loads"},
     [COUNT_DISTANCE] = {.name = "distance_count",
                         .units = "ball",
@@ -141,7 +142,7 @@ static const struct histogram histograms[BALLS_HISTOGRAMS] = {
                    .units = "1",
                    .long_name = "k-th smallest share of the circle, mean over replications",
                    .axis = AXIS_SERVER,
-                   .unit = 0x1p-40,
+                   .averages = true,
                    .keep = "share-sorted"},
 };
 
@@ -322,6 +323,7 @@ static void state_bins(const struct value *v, const struct space *space,
     for (unsigned h = DEGREE_SERVERS; h <= DEGREE_COST; h++)
         f->bins[h] = graph ? DEGREE_BINS : 0;
     f->bins[SUM_SHARE] = space->form == FORM_ARCS ? space->n : 0;
+    f->unit[SUM_SHARE] = 0x1p-40;
     memcpy(f->likely, f->bins, sizeof f->likely);
     if (likely < f->bins[COUNT_LOAD])
         f->likely[COUNT_LOAD] = f->likely[COUNT_MAX_LOAD] = likely;

@@ -134,6 +134,7 @@ static bool examine_alternating(const struct value *v, uint64_t n, struct failur
     facts->state_dependent = v[WHILE_IDLE].real <= 0;
     facts->availability = up.mean / (up.mean + down.mean);
     facts->scale = up.mean + down.mean;
+    facts->heavy = !isfinite(down.fourth) ? "down" : !isfinite(up.fourth) ? "up" : NULL;
     facts->bytes = sizeof(struct failures);
     facts->memory = memory_of(n, true);
     return true;
@@ -205,6 +206,26 @@ bool ISA(failures_examine)(const struct entry *entry, uint64_t n, struct failure
     return entry->kind != &windows || examine_windows(entry->values, n, facts, why, inner);
 }
 
+/* Whether some services take longer than any time up. */
+static bool outlasts(const struct sampled_law *service, double speed, const struct entry *entry) {
+    struct sampled_law up;
+    ISA(law_prepare)(entry, (double)NAN, &up);
+    const double mean = up.facts.mean;
+    double low = 0, high = mean; /* up to a time that no time up exceeds, in means */
+    while (high < 64 * mean && up.law->tail(&up, high) > 0)
+        high *= 2;
+    const bool bounded = !(up.law->tail(&up, high) > 0);
+    for (unsigned step = 0; step < 60; step++) {
+        const double middle = (low + high) / 2;
+        if (up.law->tail(&up, middle) > 0)
+            low = middle;
+        else
+            high = middle;
+    }
+    ISA(law_free)(&up);
+    return bounded && service->law->tail(service, high * (1 + 1e-9) * speed) > 0;
+}
+
 double ISA(failures_service)(const struct entry *entry, const struct sampled_law *service,
                              double speed) {
     const double mean = service->facts.mean / speed;
@@ -217,7 +238,7 @@ double ISA(failures_service)(const struct entry *entry, const struct sampled_law
     if (v[RESUME].word == WORD_RESUME)
         return mean * (1 + down.mean / up.mean);
     if (v[UP].entry->kind != &ISA(law_exponential).kind)
-        return (double)NAN;
+        return outlasts(service, speed, v[UP].entry) ? (double)INFINITY : (double)NAN;
     const double rate = 1 / up.mean, grown = service->law->mgf(service, rate / speed);
     /* exp(x) - 1 = x + x^2 / 2 where the difference would lose its digits. */
     const double attempts = rate * mean < 1e-6 && isfinite(grown)

@@ -28,6 +28,7 @@ struct failures_facts {
     bool state_dependent; /* while_idle: false */
     double availability;  /* in the long run, of a server that is busy all the time */
     double scale;         /* mean time of a cycle; 0: none */
+    const char *heavy;    /* which times have no fourth moment: "up", "down"; NULL: neither */
     uint64_t bytes;       /* of what is prepared, per rank */
     uint64_t memory;      /* bytes of the state of one replication */
 };
@@ -39,7 +40,7 @@ bool ISA(failures_examine)(const struct entry *entry, uint64_t n, struct failure
 /* Mean time that a job of this law holds a server which serves at `speed`, failures included: what
  * stability is about. resume: E S (1 + E D / E U); repeat with exponential up times of rate f:
  * E[(exp(f S) - 1) / f] (1 + f E D); INFINITY; NAN where no rule is known (repeat with other up
- * times). Windows end, so they do not count. */
+ * times, unless some jobs need longer than any of them). Windows end, so they do not count. */
 double ISA(failures_service)(const struct entry *entry, const struct sampled_law *service,
                              double speed);
 

@@ -16,6 +16,8 @@
 #include "value.h"
 #include "wide.h"
 
+#include <math.h>
+
 enum { ROWS_MAX = 32, HISTOGRAMS_MAX = 16 };
 
 /* One value per replication: value = offset + tally / divisor, both given per point (NaN divisor:
@@ -27,7 +29,11 @@ struct row {
 struct affine {
     double offset, divisor;
 };
+/* Tallies from here on, and below minus this, stand for values that no tally can hold. */
+#define TALLY_TOP 0x1p62
 static inline double affine_value(struct affine a, double tally) {
+    if (tally >= TALLY_TOP || tally <= -TALLY_TOP)
+        return tally / a.divisor * (double)INFINITY;
     return a.offset + tally / a.divisor;
 }
 
@@ -39,15 +45,21 @@ enum axis {
     AXIS_DEGREE_BIN, /* coarse bins: 0, 1, 2, 3, then two to each doubling (bins.h) */
     AXIS_DISTANCE,   /* lengths on the plane: sixteen bins to each doubling (bins.h) */
     AXIS_TIME,       /* times: sixteen bins to each doubling (bins.h) */
-    AXIS_STEP        /* equal steps of a run, one bin each */
+    AXIS_STEP,       /* equal steps of a run, one bin each */
+    AXIS_COMPLETION, /* first, second, .. completion, one bin each */
+    AXIS_GRID        /* the times facts.grid, one bin each */
 };
 
 /* Counts along an axis, summed over replications. */
 struct histogram {
     const char *name, *units, *long_name;
     enum axis axis;
-    double unit; /* AXIS_SERVER, AXIS_STEP: what one count stands for in the mean over replications;
-                     0: 1 */
+    enum axis second; /* AXIS_GRID: two axes, the elements of `second` next to each other; 0: one */
+    bool averages;    /* the file shows means over replications, in facts.unit, and the sums in its
+                      state; sums may be negative, modulo 2^64 */
+    unsigned
+        counter;  /* averages: the histogram that counts the replications which have a value; the
+                         mean is NaN unless all have; 0: they do */
     bool batched; /* kept for each replication modulo BATCHES, so that any functional of it gets an
                      interval */
     const char *keep; /* present only when `keep` lists this word; NULL: always */
@@ -57,10 +69,20 @@ static inline uint64_t histogram_batches(const struct histogram *h) {
     return h->batched ? BATCHES : 1;
 }
 
-/* Whether the file shows means over replications, and the sums in its state. */
-static inline bool histogram_averages(const struct histogram *h) {
-    return h->axis == AXIS_SERVER || h->axis == AXIS_STEP;
-}
+/* How long a run must be, of models that begin in no equilibrium: estimates. Lengths are in
+ * model->length. */
+struct forecast {
+    double before, counted; /* what the job as written plays before anything counts, and counts */
+    double wanted; /* of `before`, for a bias that replications need not fear; 0: unknown */
+    double
+        spread; /* squared relative standard error of row model->followed in one replication whose
+                      counted length is 1, falling as 1/length; 0: unknown */
+};
+/* The steps of histogram model->path. */
+struct path_steps {
+    unsigned before;  /* steps before anything counts */
+    unsigned counted; /* steps after them; 0: the row is not expected to settle */
+};
 
 /* What is known about a point before it is played. */
 struct facts {
@@ -75,8 +97,13 @@ struct facts {
     struct affine row[ROWS_MAX];
     uint64_t bins[HISTOGRAMS_MAX]; /* upper bound of bins in use; 0: does not apply to the point */
     uint64_t likely[HISTOGRAMS_MAX]; /* bins expected in use, for plans */
-    char sampler[96];                /* how candidates are drawn, for `potluck plan` */
-    char note[320];                  /* what people should know before a run, or "" */
+    double unit[HISTOGRAMS_MAX];     /* averages: what one count stands for; 0: 1 */
+    const double *grid; /* [n_grid] AXIS_GRID, the same for all points; owned by the job */
+    uint64_t n_grid;
+    struct forecast forecast;
+    struct path_steps path;
+    char sampler[96]; /* how candidates are drawn, for `potluck plan` */
+    char note[320];   /* what people should know before a run, or "" */
 };
 
 /* What tables may take. */
@@ -110,8 +137,11 @@ struct model {
     unsigned n_rows;
     const struct histogram *histograms;
     unsigned n_histograms;
-    int law;              /* the histogram whose law total variation compares, or -1 */
-    int cost;             /* the row that cost_reduction compares, or -1 */
+    int law;                 /* the histogram whose law total variation compares, or -1 */
+    int cost;                /* the row that cost_reduction compares, or -1 */
+    unsigned path, followed; /* where facts.path counts steps: the histogram that shows row
+                                `followed` at each step of a run from its start */
+    const char *length;   /* unit of facts.forecast, e.g. "jobs per server"; NULL: no forecasts */
     int contender;        /* the parameter that `baseline` replaces, or -1 */
     const char *baseline; /* what `baseline` is unless the job says so, e.g. "pot"; NULL without
                              contender */

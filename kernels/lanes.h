@@ -18,6 +18,7 @@ struct lanes {
     enum purpose purpose;
     uint64_t n;
     uint32_t keep; /* power of two, 64 at most */
+    uint32_t lane; /* of server 0 */
 };
 
 /* State of a replication. */
@@ -29,7 +30,7 @@ struct lane_values {
 static inline struct lanes lanes_of(const struct sampled_law *law, enum purpose purpose, uint64_t n,
                                     uint32_t most) {
     const uint32_t keep = n <= 1 << 14 ? 64 : n <= 1 << 17 ? 16 : 4;
-    return (struct lanes){law, purpose, n, keep < most ? keep : most};
+    return (struct lanes){law, purpose, n, keep < most ? keep : most, 0};
 }
 
 /* Whether the lanes of n servers end before LANES_APART. */
@@ -53,7 +54,7 @@ static inline struct lane_values lanes_at(const struct lanes *l, void *memory, b
 static inline void lanes_fetch(const struct lanes *l, struct stream s, uint32_t server, uint64_t i,
                                double *into) {
     double all[CHUNK];
-    const struct words w = {s, l->purpose, server * l->law->facts.lanes};
+    const struct words w = {s, l->purpose, l->lane + server * l->law->facts.lanes};
     l->law->law->draw(l->law, w, i / CHUNK * CHUNK, CHUNK, all);
     memcpy(into, all + i % CHUNK / l->keep * l->keep, l->keep * sizeof *all);
 }

@@ -25,6 +25,7 @@ struct sampled_law; /* a law made ready */
 
 struct law {
     struct kind kind;
+    bool lattice; /* all values are multiples of one number: streams of it keep a beat */
     /* Checks the parameters and states the facts of the law as they give it; on refusal `at` is the
      * index of the parameter at fault. */
     bool (*examine)(const struct value *values, struct law_facts *facts, struct reason *why,

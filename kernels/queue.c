@@ -8,6 +8,8 @@
  * that move on, finite buffers, signals that take time. */
 #include "queue.h"
 
+#include "graph.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,6 +45,30 @@ static const struct kind *const warmup_kinds[] = {&jobs, &length, &relaxed},
 static const struct catalogue warmups = {"warm-up", warmup_kinds, 3},
                               horizons = {"horizon", horizon_kinds, 2};
 
+static const struct parameter of_transient[] = {
+    {.name = "jobs",
+     .type = TYPE_COUNT,
+     .lower = 1,
+     .upper = 65536,
+     .fixed = true,
+     .units = "job",
+     .meaning = "completions k = 1 .. jobs are told; the rows count so many jobs"},
+    {.name = "grid",
+     .type = TYPE_REALS,
+     .lower = 0,
+     .upper = 1e12,
+     .fixed = true,
+     .units = "time",
+     .meaning = "rising times at which the distributions of the completions are told"},
+};
+static const struct kind steady = {"none", "warm-up and horizon say what counts", "", NULL, 0},
+                         transient = {"completions",
+                                      "the first completions of each server and of all, from the "
+                                      "empty start",
+                                      "Liu and Righter, Oper. Res. 46(4), 1998", of_transient, 2};
+static const struct kind *const transient_kinds[] = {&steady, &transient};
+static const struct catalogue transients = {"transient mode", transient_kinds, 2};
+
 static const struct parameter parameters[QUEUE_PARAMETERS] = {
     [QUEUE_TOPOLOGY] = {.name = "topology",
                         .type = TYPE_ENTRY,
@@ -65,8 +91,10 @@ static const struct parameter parameters[QUEUE_PARAMETERS] = {
                       .type = TYPE_REAL,
                       .lower = 1e-9,
                       .upper = 1e9,
+                      .standard = "unset",
                       .units = "1/time",
-                      .meaning = "jobs per unit time and server"},
+                      .meaning = "jobs per unit time and server; not with a trace, which has its "
+                                 "own rate"},
     [QUEUE_ARRIVALS] = {.name = "arrivals",
                         .type = TYPE_ENTRY,
                         .catalogue = &ISA(arrivals),
@@ -159,6 +187,22 @@ static const struct parameter parameters[QUEUE_PARAMETERS] = {
                       .optional_use = true,
                       .units = "time",
                       .meaning = "threshold c of response_excess and waiting_excess"},
+    [QUEUE_TRANSIENT] = {.name = "transient",
+                         .type = TYPE_ENTRY,
+                         .catalogue = &transients,
+                         .standard = "none",
+                         .nameless = true,
+                         .fixed = true,
+                         .units = "1",
+                         .meaning = "what is told of the way from the empty start, instead of a "
+                                    "steady state"},
+    [QUEUE_NEIGHBOURS] = {.name = "watch_neighbours",
+                          .type = TYPE_FLAG,
+                          .standard = "false",
+                          .fixed = true,
+                          .optional_use = true,
+                          .units = "1",
+                          .meaning = "compare the queues of neighbours"},
 };
 
 #define TIMES(at, name, what)                                                                      \
@@ -185,6 +229,10 @@ static const struct row rows[QUEUE_ROWS] = {
     [QUEUE_OCCUPIED] = {"occupied", "1", "share of time that servers have a job", "", true},
     [QUEUE_COST] = {"cost", "hop", "mean distance a job moves; on the plane, Euclidean", "", true},
     [QUEUE_MOVED] = {"moved", "1", "fraction of jobs placed away from their origin", "", true},
+    [QUEUE_CORRELATION] = {"neighbour_correlation", "1",
+                           "correlation in time of the queues of two neighbours, mean over edges "
+                           "(0 for a queue that never changes)",
+                           "", true},
 };
 
 static const struct histogram histograms[QUEUE_HISTOGRAMS] = {
@@ -213,18 +261,66 @@ static const struct histogram histograms[QUEUE_HISTOGRAMS] = {
                       "jobs at a server after equal steps of warm-up and horizon, from the "
                       "empty start, mean over replications",
                   .axis = AXIS_STEP,
-                  .unit = QUEUE_LENGTH_UNIT},
+                  .averages = true},
     [SUM_SERVER_QUEUE] = {.name = "server_queue",
                           .units = "job",
                           .long_name = "jobs at each server, time average, mean over replications",
                           .axis = AXIS_SERVER,
-                          .unit = QUEUE_LENGTH_UNIT,
+                          .averages = true,
                           .keep = "server-queues"},
+    [SUM_SERVER_CORRELATION] = {.name = "server_neighbour_correlation",
+                                .units = "1",
+                                .long_name = "correlation in time of a queue with those of its "
+                                             "neighbours, mean over them and over replications",
+                                .axis = AXIS_SERVER,
+                                .averages = true,
+                                .keep = "server-correlations"},
+    [SUM_LOCAL] = {.name = "completion_local",
+                   .units = "time",
+                   .long_name = "time of the k-th completion at a server, mean over servers and "
+                                "replications",
+                   .axis = AXIS_COMPLETION,
+                   .averages = true,
+                   .counter = KNOWN_LOCAL},
+    [KNOWN_LOCAL] = {.name = "completion_local_known",
+                     .units = "replication",
+                     .long_name = "replications in which every server has a k-th completion",
+                     .axis = AXIS_COMPLETION},
+    [SHARE_LOCAL] = {.name = "completion_local_cdf",
+                     .units = "1",
+                     .long_name = "share of servers whose k-th completion has come by a time, mean "
+                                  "over replications",
+                     .axis = AXIS_COMPLETION,
+                     .second = AXIS_GRID,
+                     .averages = true,
+                     .batched = true},
+    [SUM_POOLED] = {.name = "completion_pooled",
+                    .units = "time",
+                    .long_name = "time of the k-th completion of all, mean over replications",
+                    .axis = AXIS_COMPLETION,
+                    .averages = true,
+                    .counter = KNOWN_POOLED},
+    [KNOWN_POOLED] = {.name = "completion_pooled_known",
+                      .units = "replication",
+                      .long_name = "replications in which there is a k-th completion",
+                      .axis = AXIS_COMPLETION},
+    [SHARE_POOLED] = {.name = "completion_pooled_cdf",
+                      .units = "1",
+                      .long_name = "share of replications in which the k-th completion of all has "
+                                   "come by a time",
+                      .axis = AXIS_COMPLETION,
+                      .second = AXIS_GRID,
+                      .averages = true,
+                      .batched = true},
 };
 
 static bool uses(const struct value *v, unsigned parameter) {
     if (parameter == QUEUE_TIES)
         return policy_of(v[QUEUE_POLICY].entry)->settles_ties;
+    if (parameter == QUEUE_LAMBDA)
+        return !ISA(arrivals_timed)(v[QUEUE_ARRIVALS].entry);
+    if (parameter == QUEUE_WARMUP || parameter == QUEUE_HORIZON)
+        return v[QUEUE_TRANSIENT].entry->kind == &steady;
     return true;
 }
 
@@ -233,6 +329,22 @@ static void shared_text(const struct value *v, char *text, size_t size) {
 }
 
 /* ---- a point made ready ---- */
+
+/* Finds out who the neighbours are. */
+static bool acquaint(struct queue *p, struct reason *why) {
+    const struct entry *entry = p->values[QUEUE_TOPOLOGY].entry;
+    p->neighbours = p->sampler.space.graph;
+    if (!p->neighbours) {
+        struct edges *e = topology_of(entry)->build(entry->values, (struct stream){0, 0}, 0, why);
+        if (!e)
+            return false;
+        p->own_neighbours = graph_new(e);
+        edges_free(e);
+        p->neighbours = p->own_neighbours;
+    }
+    p->pairs = (double)p->neighbours->n_edges;
+    return true;
+}
 
 /* Makes the ground and all that rests on it. */
 static bool settle(struct queue *p, struct stream words, struct reason *why) {
@@ -256,10 +368,15 @@ static bool settle(struct queue *p, struct stream words, struct reason *why) {
         s->space.form == FORM_GRAPH && !s->gives_hop && !(s->candidates == 1 && s->origin_first);
     if (p->measures)
         ISA(hops_prepare)(&p->hops, &s->space, s->budget);
-    return true;
+    return (v[QUEUE_NEIGHBOURS].real == 0 || acquaint(p, why)) &&
+           ISA(queue_sustains)(v, &s->space, why);
 }
 
 static void unsettle(struct queue *p) {
+    if (p->own_neighbours)
+        graph_free(p->own_neighbours);
+    p->own_neighbours = NULL;
+    p->neighbours = NULL;
     ISA(near_free)(p->sampler.near);
     ISA(hops_free)(&p->hops);
     space_clear(&p->sampler.space);
@@ -287,8 +404,10 @@ static void staff(struct queue *p) {
     const double may = v[QUEUE_REDIRECTABLE].real;
     p->redirects = may >= 1 ? (uint64_t)1 << 32 : (uint64_t)(may * 0x1p32);
     p->excess = v[QUEUE_EXCESS].real;
-    ISA(queue_units)
-    (p->stream.services ? p->stream.mean_service : p->service.facts.mean, &p->unit, &p->square);
+    p->mean_service = p->stream.services ? p->stream.mean_service : p->service.facts.mean;
+    ISA(queue_units)(p->mean_service, &p->unit, &p->square);
+    p->completion_unit = ISA(queue_completion_unit)(p->mean_service);
+    p->transient = ISA(queue_transient)(v, p->n);
     ISA(queue_spans)(v, p->n, p->stream.rate, &p->warmup, &p->horizon);
     p->end = (p->warmup.in_time ? p->warmup.time : (double)p->warmup.jobs / p->stream.rate) +
              (p->horizon.in_time ? p->horizon.time : (double)p->horizon.jobs / p->stream.rate);
@@ -379,6 +498,9 @@ const struct model ISA(model_queue) = {
     .n_histograms = QUEUE_HISTOGRAMS,
     .law = TIME_LOAD,
     .cost = QUEUE_COST,
+    .path = SUM_PATH,
+    .followed = QUEUE_LENGTH,
+    .length = "jobs per server",
     .contender = QUEUE_POLICY,
     .baseline = "pot",
     .examine = ISA(queue_examine),

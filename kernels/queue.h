@@ -31,6 +31,8 @@ enum queue_parameter {
     QUEUE_HORIZON,
     QUEUE_ALLOW_UNSTABLE,
     QUEUE_EXCESS,
+    QUEUE_TRANSIENT,
+    QUEUE_NEIGHBOURS,
     QUEUE_PARAMETERS
 };
 
@@ -45,6 +47,7 @@ enum queue_row {
     QUEUE_OCCUPIED,
     QUEUE_COST,
     QUEUE_MOVED,
+    QUEUE_CORRELATION,
     QUEUE_ROWS
 };
 enum queue_histogram {
@@ -54,6 +57,13 @@ enum queue_histogram {
     COUNT_RESPONSE,
     SUM_PATH,
     SUM_SERVER_QUEUE,
+    SUM_SERVER_CORRELATION,
+    SUM_LOCAL,
+    KNOWN_LOCAL,
+    SHARE_LOCAL,
+    SUM_POOLED,
+    KNOWN_POOLED,
+    SHARE_POOLED,
     QUEUE_HISTOGRAMS
 };
 
@@ -64,6 +74,14 @@ struct span {
     bool in_time;
     uint64_t jobs;
     double time;
+};
+
+/* Completions from the empty start. */
+struct transient {
+    uint64_t jobs;      /* how many of each server and of all; 0: steady state */
+    const double *grid; /* [n_grid], rising; owned by the job */
+    uint64_t n_grid;
+    uint64_t most; /* jobs that are played at most */
 };
 
 /* A point made ready to play; or, where every replication has its own graph or points, one of its
@@ -82,7 +100,13 @@ struct queue {
     uint64_t redirects; /* probability that a job may be redirected, in units of 2^-32 */
     double excess;
     struct span warmup, horizon;
-    double end;          /* expected time at the end of the horizon */
+    struct transient transient;
+    double completion_unit; /* what one count of a tally of completions stands for */
+    double mean_service;
+    const struct graph *neighbours; /* whose queues are compared; NULL: not asked for */
+    struct graph *own_neighbours;   /* the same where it is not that of the space */
+    double pairs;                   /* of neighbours; before the graph is made, about */
+    double end;                     /* expected time at the end of the horizon */
     double unit, square; /* what one count of a tally of times, of squared times stands for */
     struct hops hops;    /* FORM_GRAPH and a policy that does not know how far a job goes */
     bool measures;       /* hops are taken from it */
@@ -92,6 +116,7 @@ struct queue {
 #define QUEUE_LENGTH_UNIT 0x1p-30
 #define QUEUE_SHARE_UNIT 0x1p-40
 #define QUEUE_COST_UNIT 0x1p-30
+#define QUEUE_CORRELATION_UNIT 0x1p-40
 
 /* Bytes of a thread's workspace with that many slots for jobs in all rings. */
 uint64_t ISA(queue_bytes)(const struct queue *p, uint64_t slots);
@@ -101,18 +126,55 @@ uint64_t ISA(queue_play)(const struct queue *p, uint64_t key, struct workspace w
                          struct outcome *out);
 
 /* queue_examine.c: what a point asks for, in the words of the parts. */
+struct transient ISA(queue_transient)(const struct value *v, uint64_t n);
+/* Pairs of servers that are neighbours, about; 0: not asked for. */
+double ISA(queue_pairs)(const struct value *v, const struct space *space);
 struct arrivals_wish ISA(queue_wish)(const struct value *v, uint64_t n);
 /* [n] arrival or service rates, given or repeated in turn; NULL: all 1. The caller frees. */
 double *ISA(queue_rates)(const struct value *given, uint64_t n);
 /* Warm-up and horizon of a point whose jobs arrive at `rate` in all. */
 void ISA(queue_spans)(const struct value *v, uint64_t n, double rate, struct span *warmup,
                       struct span *horizon);
+/* What is known of the load of a point. */
+struct queue_load {
+    const struct arrivals_facts *stream;
+    const struct failures_facts *breaks;
+    const struct law_facts *service;
+    uint64_t n;
+    double mean;           /* service */
+    double total, busiest; /* utilisation of all servers, of the busiest where the policy sends jobs
+                              whatever the state; NAN: no rule for it */
+    bool chooses, sees_all; /* the policy has candidates besides the origin, goes by all queues */
+    struct span warmup, horizon;
+};
+/* queue_forecast.c: f->forecast and f->path. */
+void ISA(queue_forecast)(const struct value *v, const struct queue_load *p, struct facts *f);
 bool ISA(queue_examine)(const struct value *v, const struct budget *budget, struct facts *f,
                         struct reason *why, unsigned *at);
 bool ISA(queue_describe)(const struct value *v, struct space *space, struct reason *why,
                          unsigned *at);
 uint64_t ISA(queue_budget)(const struct space *space, const struct budget *b);
+/* queue_stability.c: how busy the servers are. */
+struct pressure {
+    double total; /* work that comes, over work that can be done */
+    double
+        largest; /* the same of the busiest server, for policies that know nothing of the state */
+    double staying; /* the same of the jobs that must stay */
+    bool routed;    /* `largest` is known */
+    bool known;  /* false: there is no rule for these failures, and these are bounds from below */
+    double hold; /* mean time that a job holds a server of speed 1 */
+};
+/* Of a space that is described or made. */
+struct pressure ISA(queue_pressure)(const struct value *v, const struct space *space,
+                                    const struct arrivals_facts *stream);
+/* Whether queues do not grow for ever, or may do so; the parameter at fault. */
+bool ISA(queue_stable)(const struct value *v, const struct pressure *p, struct reason *why,
+                       unsigned *at);
+/* The same of a made space, whose points or number of servers nobody knew before. */
+bool ISA(queue_sustains)(const struct value *v, const struct space *space, struct reason *why);
 /* Units of times and of squared times in tallies. */
 void ISA(queue_units)(double mean, double *unit, double *square);
+/* The same of completions, whose sums over replications must not overflow. */
+double ISA(queue_completion_unit)(double mean);
 
 #endif

@@ -1,15 +1,22 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * queue: policies that see all servers. Servers are kept in order of their load (jsq) or as idle and
- * busy ones (jiq, least-work), so that all the least loaded stand together; busy servers are in a
- * heap by their next departure (jsq) or by the completion of all they have (jiq, least-work), so
- * that what has happened meanwhile is caught up with: O(log n) a job. */
+ * queue: policies that see all servers. A tree over the servers keeps the least load in each part and
+ * how many servers have it; for jiq and least-work the load is 0 or 1, idle or busy. Ties are a draw
+ * of one of the least loaded in order of number, so that only the state counts, never how it came
+ * about. Busy servers are in a heap by their next departure (jsq) or by the completion of all they
+ * have (jiq, least-work), equal ones by number, so that what has happened meanwhile is caught up
+ * with: O(log n) a job. */
 #include "queue_play.h"
 
 /* What the heap is ordered by. */
 static inline double key_of(const struct queue_play *q, uint32_t v) {
     const struct server *s = q->view.server + v;
     return q->p->sampler.control == CONTROL_JSQ ? s->next : s->last;
+}
+
+static inline bool before(const struct queue_play *q, uint32_t a, uint32_t b) {
+    const double x = key_of(q, a), y = key_of(q, b);
+    return x < y || (x == y && a < b);
 }
 
 static void put(struct central *c, uint32_t at, uint32_t v) {
@@ -20,8 +27,7 @@ static void put(struct central *c, uint32_t at, uint32_t v) {
 static void sift_up(struct queue_play *q, uint32_t at) {
     struct central *c = &q->central;
     const uint32_t v = c->heap[at];
-    const double key = key_of(q, v);
-    for (; at > 0 && key < key_of(q, c->heap[(at - 1) / 2]); at = (at - 1) / 2)
+    for (; at > 0 && before(q, v, c->heap[(at - 1) / 2]); at = (at - 1) / 2)
         put(c, at, c->heap[(at - 1) / 2]);
     put(c, at, v);
 }
@@ -29,14 +35,13 @@ static void sift_up(struct queue_play *q, uint32_t at) {
 static void sift_down(struct queue_play *q, uint32_t at) {
     struct central *c = &q->central;
     const uint32_t v = c->heap[at];
-    const double key = key_of(q, v);
     for (;;) {
         uint64_t child = 2 * (uint64_t)at + 1;
         if (child >= c->heap_size)
             break;
-        if (child + 1 < c->heap_size && key_of(q, c->heap[child + 1]) < key_of(q, c->heap[child]))
+        if (child + 1 < c->heap_size && before(q, c->heap[child + 1], c->heap[child]))
             child++;
-        if (!(key_of(q, c->heap[child]) < key))
+        if (!before(q, c->heap[child], v))
             break;
         put(c, at, c->heap[child]);
         at = (uint32_t)child;
@@ -58,33 +63,38 @@ static void remove_top(struct queue_play *q) {
     sift_down(q, 0);
 }
 
-static void swap(struct central *c, uint32_t a, uint32_t b) {
-    const uint32_t x = c->order[a], y = c->order[b];
-    c->order[a] = y;
-    c->order[b] = x;
-    c->position[y] = a;
-    c->position[x] = b;
+static struct least join_parts(struct least a, struct least b) {
+    if (a.load != b.load)
+        return a.load < b.load ? a : b;
+    return (struct least){a.load, a.servers + b.servers};
 }
 
-/* Server v has one job more than `load`, one less. Loads from LOADS_EXACT on stand together. */
-static void move_up(struct central *c, uint32_t v, uint32_t load) {
-    if (load < LOADS_EXACT)
-        swap(c, c->position[v], --c->begin[load + 1]);
+/* Server v has this load now. */
+static void set_load(struct central *c, uint32_t v, uint32_t load) {
+    uint64_t at = (uint64_t)c->leaves + v;
+    c->part[at].load = load;
+    while (at > 1) {
+        at /= 2;
+        const struct least now = join_parts(c->part[2 * at], c->part[2 * at + 1]);
+        if (now.load == c->part[at].load && now.servers == c->part[at].servers)
+            return;
+        c->part[at] = now;
+    }
 }
-static void move_down(struct central *c, uint32_t v, uint32_t load) {
-    if (load <= LOADS_EXACT)
-        swap(c, c->position[v], c->begin[load]++);
+
+static uint32_t load_of(const struct central *c, uint32_t v) {
+    return c->part[(uint64_t)c->leaves + v].load;
 }
 
 void ISA(central_begin)(struct queue_play *q) {
     struct central *c = &q->central;
-    const uint32_t n = (uint32_t)q->p->n;
-    for (uint32_t v = 0; v < n; v++)
-        c->order[v] = c->position[v] = v;
-    c->begin[0] = 0;
-    for (unsigned load = 1; load < LOADS_EXACT + 2; load++)
-        c->begin[load] = n;
-    c->least = c->heap_size = 0;
+    const uint64_t n = q->p->n;
+    c->leaves = central_leaves(n);
+    for (uint64_t v = 0; v < c->leaves; v++)
+        c->part[c->leaves + v] = v < n ? (struct least){0, 1} : (struct least){UINT32_MAX, 0};
+    for (uint64_t at = c->leaves; --at > 0;)
+        c->part[at] = join_parts(c->part[2 * at], c->part[2 * at + 1]);
+    c->heap_size = 0;
 }
 
 void ISA(central_advance)(struct queue_play *q, double time) {
@@ -95,13 +105,12 @@ void ISA(central_advance)(struct queue_play *q, double time) {
         struct server *s = q->view.server + v;
         if (!jsq) {
             look(&q->view, v, time);
-            move_down(c, v, 1);
+            set_load(c, v, 0);
             remove_top(q);
             continue;
         }
         depart(&q->view, s);
-        move_down(c, v, s->count + 1);
-        c->least = s->count < c->least ? s->count : c->least;
+        set_load(c, v, s->count);
         if (s->count)
             sift_down(q, 0);
         else
@@ -109,15 +118,26 @@ void ISA(central_advance)(struct queue_play *q, double time) {
     }
 }
 
-/* One of the servers with a load, drawn fairly unless ties go to the origin. */
-static uint32_t pick_load(const struct queue_play *q, uint32_t load, uint32_t i) {
+/* One of the least loaded, drawn fairly unless ties go to the origin. */
+static uint32_t pick_least(const struct queue_play *q, uint32_t i) {
     const struct central *c = &q->central;
-    const uint32_t from = c->begin[load], size = c->begin[load + 1] - from,
-                   origin = q->block.origin[i], at = c->position[origin] - from;
-    if (q->p->sampler.ties == TIES_ORIGIN && at < size)
+    const struct least all = c->part[1];
+    const uint32_t origin = q->block.origin[i];
+    if (q->p->sampler.ties == TIES_ORIGIN && load_of(c, origin) == all.load)
         return origin;
-    return c->order[from +
-                    rng_below_from(q->stream, PURPOSE_TIE, 1, q->block.first + i, q->tie[i], size)];
+    uint32_t rank =
+        rng_below_from(q->stream, PURPOSE_TIE, 1, q->block.first + i, q->tie[i], all.servers);
+    uint64_t at = 1;
+    while (at < c->leaves) {
+        const struct least left = c->part[2 * at];
+        const uint32_t there = left.load == all.load ? left.servers : 0;
+        at *= 2;
+        if (rank >= there) {
+            rank -= there;
+            at++;
+        }
+    }
+    return (uint32_t)(at - c->leaves);
 }
 
 uint32_t ISA(central_pick)(struct queue_play *q, uint32_t i) {
@@ -125,10 +145,8 @@ uint32_t ISA(central_pick)(struct queue_play *q, uint32_t i) {
     const enum control control = q->p->sampler.control;
     if (q->block.stays && q->stays[i])
         return q->block.origin[i];
-    if (control == CONTROL_JSQ)
-        return pick_load(q, c->least, i);
-    if (c->begin[1] > 0)
-        return pick_load(q, 0, i);
+    if (control == CONTROL_JSQ || c->part[1].load == 0)
+        return pick_least(q, i);
     return control == CONTROL_JIQ ? q->block.origin[i] : c->heap[0];
 }
 
@@ -136,13 +154,11 @@ void ISA(central_joined)(struct queue_play *q, uint32_t v) {
     struct central *c = &q->central;
     const uint32_t load = q->view.server[v].count;
     if (q->p->sampler.control == CONTROL_JSQ) {
-        move_up(c, v, load - 1);
-        while (c->least < LOADS_EXACT && c->begin[c->least + 1] == 0)
-            c->least++;
+        set_load(c, v, load);
         if (load == 1)
             insert(q, v);
-    } else if (c->position[v] < c->begin[1]) {
-        move_up(c, v, 0);
+    } else if (load_of(c, v) == 0) {
+        set_load(c, v, 1);
         insert(q, v);
     } else {
         sift_down(q, c->heap_at[v]);

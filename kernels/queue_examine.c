@@ -4,6 +4,8 @@
  * of it before it is played. */
 #include "queue.h"
 
+#include "graph.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,100 +51,39 @@ void ISA(queue_units)(double mean, double *unit, double *square) {
     *square = ldexp(0x1p-22, 2 * exponent);
 }
 
-/* ---- utilisation ---- */
-
-/* How busy the servers are. */
-struct pressure {
-    double total; /* work that comes, over work that can be done */
-    double
-        largest; /* the same of the busiest server, for policies that know nothing of the state */
-    bool routed; /* which this is */
-    bool known;  /* false: no rule for these failures */
-    double hold; /* mean time that a job holds a server of speed 1 */
-};
-
-static double mean_hold(const struct value *v, double speed) {
-    struct sampled_law law;
-    ISA(law_prepare)
-    (v[QUEUE_SERVICE].entry, v[QUEUE_SERVICE_MEAN].unset ? (double)NAN : v[QUEUE_SERVICE_MEAN].real,
-     &law);
-    struct failures_facts facts;
-    struct reason why;
-    unsigned inner;
-    double hold = law.facts.mean / speed;
-    if (ISA(failures_examine)(v[QUEUE_FAILURES].entry, 1, &facts, &why, &inner) && facts.any)
-        hold = ISA(failures_service)(v[QUEUE_FAILURES].entry, &law, speed);
-    ISA(law_free)(&law);
-    return hold;
+double ISA(queue_completion_unit)(double mean) {
+    double unit, square;
+    ISA(queue_units)(mean, &unit, &square);
+    return unit * 0x1p8;
 }
 
-/* Mean time that a job holds each server; speeds repeat in turn. */
-static double *holds(const struct value *v, uint64_t n) {
-    const struct value *speeds = &v[QUEUE_SERVICE_RATES];
-    double *hold = allocate(n, sizeof *hold);
-    const uint64_t different = speeds->unset ? 1 : speeds->n_reals;
-    for (uint64_t i = 0; i < n; i++)
-        hold[i] = i < different ? mean_hold(v, speeds->unset ? 1 : speeds->reals[i])
-                                : hold[i % different];
-    return hold;
+struct transient ISA(queue_transient)(const struct value *v, uint64_t n) {
+    const struct entry *e = v[QUEUE_TRANSIENT].entry;
+    if (!e->kind->n_parameters)
+        return (struct transient){0};
+    const uint64_t jobs = e->values[0].count;
+    return (struct transient){.jobs = jobs,
+                              .grid = e->values[1].reals,
+                              .n_grid = e->values[1].n_reals,
+                              .most = (16 * jobs + 1000) * n};
 }
 
-/* Jobs per unit time at each server under a policy that knows nothing of the state. */
-static void routed_rates(const struct value *v, const double *rate, uint32_t n, double *routed) {
-    const struct policy *policy = policy_of(v[QUEUE_POLICY].entry);
-    const double may = v[QUEUE_REDIRECTABLE].real;
-    policy->route(v[QUEUE_POLICY].entry->values, rate, n, routed);
-    for (uint32_t i = 0; i < n; i++)
-        routed[i] = may * routed[i] + (1 - may) * rate[i];
-}
-
-static struct pressure pressure_of(const struct value *v, const struct space *space,
-                                   const struct arrivals_facts *stream) {
-    const uint32_t n = (uint32_t)space->n;
-    struct arrivals_wish wish = ISA(queue_wish)(v, n);
-    double *rate = allocate(n, sizeof *rate), *routed = allocate(n, sizeof *routed),
-           *hold = holds(v, n), capacity = 0;
-    struct pressure out = {.known = true,
-                           .routed = policy_of(v[QUEUE_POLICY].entry)->route != NULL &&
-                                     !space_is_made(space)};
-    if (stream->services)
-        for (uint32_t i = 0; i < n; i++)
-            hold[i] *= stream->mean_service / mean_hold(v, 1);
-    ISA(arrivals_rates)(&wish, rate);
-    if (out.routed)
-        routed_rates(v, rate, n, routed);
-    for (uint32_t i = 0; i < n; i++) {
-        out.known &= !isnan(hold[i]);
-        capacity += 1 / hold[i];
-        const double busy = routed[i] * hold[i];
-        out.largest = busy > out.largest ? busy : out.largest;
+double ISA(queue_pairs)(const struct value *v, const struct space *space) {
+    const double n = (double)space->n;
+    if (v[QUEUE_NEIGHBOURS].real == 0)
+        return 0;
+    switch (space->form) {
+    case FORM_COMPLETE:
+        return n * (n - 1) / 2;
+    case FORM_LATTICE:
+        return n * space->dims;
+    case FORM_CUBE:
+        return n * log2(n) / 2;
+    case FORM_TREE:
+        return n - 1;
+    default:
+        return n * space->mean_degree / 2;
     }
-    out.total = capacity > 0 ? stream->rate / capacity : (double)INFINITY;
-    out.hold = hold[0];
-    free((void *)(uintptr_t)wish.rate);
-    free(rate);
-    free(routed);
-    free(hold);
-    return out;
-}
-
-static bool stable(const struct value *v, const struct pressure *p, struct reason *why,
-                   unsigned *at) {
-    *at = v[QUEUE_LAMBDA].unset ? QUEUE_ARRIVALS : QUEUE_LAMBDA;
-    if (v[QUEUE_ALLOW_UNSTABLE].real != 0 || !p->known)
-        return true;
-    if (p->total >= 1)
-        return refuse(why,
-                      "queues grow for ever: work arrives at %.6g times the rate it can be done "
-                      "(allow_unstable: true plays it all the same)",
-                      p->total);
-    if (p->routed && p->largest >= 1)
-        return refuse(
-            why,
-            "queues grow for ever: policy %s sends some server %.6g times the work it can "
-            "do (allow_unstable: true plays it all the same)",
-            v[QUEUE_POLICY].entry->kind->name, p->largest);
-    return true;
 }
 
 /* ---- warm-up and horizon ---- */
@@ -164,7 +105,12 @@ static struct span span_of(const struct entry *e, uint64_t n) {
 void ISA(queue_spans)(const struct value *v, uint64_t n, double rate, struct span *warmup,
                       struct span *horizon) {
     (void)rate;
-    *horizon = span_of(v[QUEUE_HORIZON].entry, n);
+    const struct transient t = ISA(queue_transient)(v, n);
+    *horizon = t.jobs ? (struct span){.jobs = t.jobs} : span_of(v[QUEUE_HORIZON].entry, n);
+    if (t.jobs) {
+        *warmup = (struct span){.jobs = 0};
+        return;
+    }
     if (v[QUEUE_WARMUP].entry->kind->n_parameters) {
         *warmup = span_of(v[QUEUE_WARMUP].entry, n);
         return;
@@ -178,7 +124,7 @@ void ISA(queue_spans)(const struct value *v, uint64_t n, double rate, struct spa
     struct arrivals_wish wish = ISA(queue_wish)(v, space.n);
     CHECK(ISA(arrivals_examine)(&wish, &stream, &why, &fault, &inner));
     free((void *)(uintptr_t)wish.rate);
-    const struct pressure p = pressure_of(v, &space, &stream);
+    const struct pressure p = ISA(queue_pressure)(v, &space, &stream);
     *warmup = (struct span){.in_time = true, .time = relaxation(&p)};
 }
 
@@ -200,15 +146,47 @@ static bool examine_spans(const struct value *v, const struct arrivals_facts *st
         return refuse(why, "that makes %.3g jobs before anything counts (at most 2^47)", before);
     *at = QUEUE_ARRIVALS;
     if (stream->jobs != UINT64_MAX && !warmup->in_time && !horizon->in_time &&
-        warmup->jobs + horizon->jobs > stream->jobs)
+        warmup->jobs + horizon->jobs > stream->jobs &&
+        !v[QUEUE_TRANSIENT].entry->kind->n_parameters)
         return refuse(why, "the trace has %llu jobs, fewer than warm-up and horizon take (%llu)",
                       (unsigned long long)stream->jobs,
                       (unsigned long long)(warmup->jobs + horizon->jobs));
-    (void)v;
     return true;
 }
 
 /* ---- whether the parts go together ---- */
+
+static bool examine_transient(const struct transient *t, struct reason *why, unsigned *at) {
+    enum { BINS_MOST = 1 << 17 };
+    *at = at_within(QUEUE_TRANSIENT, 1);
+    for (uint64_t g = 1; g < t->n_grid; g++)
+        if (!(t->grid[g] > t->grid[g - 1]))
+            return refuse(why, "the times of the grid must rise: %.6g comes after %.6g", t->grid[g],
+                          t->grid[g - 1]);
+    if (t->jobs * t->n_grid > BINS_MOST)
+        return refuse(why,
+                      "%llu completions at %llu times are too many to be told (at most %d numbers)",
+                      (unsigned long long)t->jobs, (unsigned long long)t->n_grid, BINS_MOST);
+    return true;
+}
+
+static bool examine_neighbours(const struct value *v, const struct space *space, uint64_t budget,
+                               struct reason *why, unsigned *at) {
+    const double pairs = ISA(queue_pairs)(v, space),
+                 bytes = 16 * pairs + (space->form == FORM_GRAPH ? 0 : 16 * pairs);
+    *at = QUEUE_NEIGHBOURS;
+    if (v[QUEUE_NEIGHBOURS].real == 0)
+        return true;
+    if (space->form == FORM_PLANE || space->form == FORM_ARCS)
+        return refuse(why, "on topology %s servers have no neighbours along edges",
+                      v[QUEUE_TOPOLOGY].entry->kind->name);
+    if (pairs < 1)
+        return refuse(why, "no server has a neighbour");
+    if (bytes > (double)budget)
+        return refuse(why, "%.3g pairs of neighbours take %.3g MB, more than --memory lets", pairs,
+                      bytes * 1e-6);
+    return true;
+}
 
 static bool examine_policy(const struct value *v, const struct space *space, uint64_t budget,
                            struct sampler_facts *s, struct reason *why, unsigned *at) {
@@ -239,9 +217,14 @@ static bool examine_policy(const struct value *v, const struct space *space, uin
     return fine;
 }
 
-static bool examine_rates(const struct value *v, uint64_t n, struct reason *why, unsigned *at) {
+static bool examine_rates(const struct value *v, const struct space *space, struct reason *why,
+                          unsigned *at) {
+    const uint64_t n = space->n;
     for (unsigned i = QUEUE_ARRIVAL_RATES; i <= QUEUE_SERVICE_RATES; i++) {
         *at = i;
+        if (!v[i].unset && v[i].n_reals > 1 && space->varies)
+            return refuse(why, "rates of servers, but how many the largest component has is not "
+                               "known before");
         if (!v[i].unset && (v[i].n_reals > n || n % v[i].n_reals))
             return refuse(why,
                           "%u rates do not go round %llu servers (one for each, or a number that "
@@ -260,6 +243,12 @@ static bool examine_stream(const struct value *v, const struct space *space,
     struct arrivals_wish wish = ISA(queue_wish)(v, space->n);
     enum arrivals_fault fault = ARRIVALS_ENTRY;
     unsigned inner = UINT32_MAX;
+    *at = QUEUE_LAMBDA;
+    if (v[QUEUE_LAMBDA].unset && !ISA(arrivals_timed)(wish.entry)) {
+        free((void *)(uintptr_t)wish.rate);
+        return refuse(why, "'lambda' is missing: jobs per unit time and server (only a trace has a "
+                           "rate of its own)");
+    }
     const bool fine = ISA(arrivals_examine)(&wish, f, why, &fault, &inner);
     free((void *)(uintptr_t)wish.rate);
     *at = blamed[fault];
@@ -268,6 +257,9 @@ static bool examine_stream(const struct value *v, const struct space *space,
     if (!fine)
         return false;
     *at = QUEUE_ARRIVALS;
+    if (space->varies && f->jobs != UINT64_MAX && f->origins)
+        return refuse(why, "a trace names servers, but how many the largest component has is not "
+                           "known before");
     if (f->origins && (space->form == FORM_PLANE || space->form == FORM_ARCS))
         return refuse(why,
                       "on topology %s jobs appear at uniform points, not at servers: arrivals must "
@@ -276,8 +268,9 @@ static bool examine_stream(const struct value *v, const struct space *space,
     return true;
 }
 
-static bool examine_laws(const struct value *v, uint64_t n, struct failures_facts *breaks,
-                         struct law_facts *law, struct reason *why, unsigned *at) {
+static bool examine_laws(const struct value *v, const struct space *space,
+                         struct failures_facts *breaks, struct law_facts *law, struct reason *why,
+                         unsigned *at) {
     const struct entry *service = v[QUEUE_SERVICE].entry, *failures = v[QUEUE_FAILURES].entry;
     unsigned inner = UINT32_MAX;
     bool fine = law_of(service->kind)->examine(service->values, law, why, &inner);
@@ -285,8 +278,11 @@ static bool examine_laws(const struct value *v, uint64_t n, struct failures_fact
     if (!fine)
         return false;
     inner = UINT32_MAX;
-    fine = ISA(failures_examine)(failures, n, breaks, why, &inner);
+    fine = ISA(failures_examine)(failures, space->n, breaks, why, &inner);
     *at = inner < failures->kind->n_parameters ? at_within(QUEUE_FAILURES, inner) : QUEUE_FAILURES;
+    if (fine && space->varies && breaks->any && !(breaks->scale > 0))
+        return refuse(why, "windows name servers, but how many the largest component has is not "
+                           "known before");
     return fine;
 }
 
@@ -307,10 +303,13 @@ static void state_rows(const struct value *v, const struct space *space, double 
     f->row[QUEUE_UTILISATION].divisor = f->row[QUEUE_OCCUPIED].divisor =
         f->row[QUEUE_MOVED].divisor = 1 / QUEUE_SHARE_UNIT;
     f->row[QUEUE_COST].divisor = space->form == FORM_ARCS ? (double)NAN : 1 / QUEUE_COST_UNIT;
-    (void)v;
+    f->row[QUEUE_CORRELATION].divisor =
+        v[QUEUE_NEIGHBOURS].real != 0 ? 1 / QUEUE_CORRELATION_UNIT : (double)NAN;
 }
 
-static void state_bins(const struct space *space, double rho, struct facts *f) {
+static void state_bins(const struct value *v, const struct space *space, double rho, double mean,
+                       struct facts *f) {
+    const struct transient t = ISA(queue_transient)(v, space->n);
     enum { LOAD_BINS = BINS_EXACT + 20 * BINS_PER_DOUBLING };
     const double tail = rho < 0.999 ? rho : 0.999;
     const uint64_t likely = (uint64_t)(-25 / log(tail > 0.01 ? tail : 0.01)) + 8;
@@ -318,6 +317,16 @@ static void state_bins(const struct space *space, double rho, struct facts *f) {
     f->bins[COUNT_RESPONSE] = TIME_BINS;
     f->bins[SUM_PATH] = PATH_TIMES;
     f->bins[SUM_SERVER_QUEUE] = space->n;
+    f->bins[SUM_SERVER_CORRELATION] = v[QUEUE_NEIGHBOURS].real != 0 ? space->n : 0;
+    f->unit[SUM_PATH] = f->unit[SUM_SERVER_QUEUE] = QUEUE_LENGTH_UNIT;
+    f->unit[SUM_SERVER_CORRELATION] = QUEUE_CORRELATION_UNIT;
+    for (unsigned h = SUM_LOCAL; h <= KNOWN_POOLED; h++)
+        f->bins[h] = t.jobs;
+    f->bins[SHARE_LOCAL] = f->bins[SHARE_POOLED] = t.jobs * t.n_grid;
+    f->unit[SUM_LOCAL] = f->unit[SUM_POOLED] = ISA(queue_completion_unit)(mean);
+    f->unit[SHARE_LOCAL] = f->unit[SHARE_POOLED] = QUEUE_SHARE_UNIT;
+    f->grid = t.grid;
+    f->n_grid = t.n_grid;
     memcpy(f->likely, f->bins, sizeof f->likely);
     for (unsigned h = TIME_LOAD; h <= COUNT_LOAD_CHOSEN; h++)
         f->likely[h] = likely < LOAD_BINS ? likely : LOAD_BINS;
@@ -339,17 +348,24 @@ static void state_memory(const struct space *space, const struct sampler_facts *
                     .arrays = s->arrays,
                     .control = policy->queues && !s->draws ? CONTROL_JSQ : CONTROL_NONE,
                     .candidates = s->draws ? 2 : 1},
-        .measures = tables};
+        .measures = tables,
+        .transient = ISA(queue_transient)(v, space->n),
+        .pairs = ISA(queue_pairs)(v, space)};
     shape.breaks.memory = breaks->any ? breaks->memory : 0;
     f->bytes_thread = ISA(queue_bytes)(&shape, ISA(queue_first_slots)(&shape));
-    const uint64_t own = space->bytes + s->bytes + (tables ? ISA(hops_bytes)(space, budget) : 0);
+    const uint64_t neighbours = shape.pairs > 0 && space->form != FORM_GRAPH
+                                    ? graph_bytes(space->n, (uint64_t)shape.pairs)
+                                    : 0;
+    const uint64_t own =
+        space->bytes + s->bytes + neighbours + (tables ? ISA(hops_bytes)(space, budget) : 0);
     f->bytes_shared = (space->fresh ? 0 : own) + stream->bytes + (breaks->any ? breaks->bytes : 0);
     f->bytes_fresh = space->fresh ? own : 0;
     f->bytes_making = s->making > space->bytes_making ? s->making : space->bytes_making;
 }
 
 static void state_note(const struct value *v, const struct pressure *p, const struct span *warmup,
-                       double rate, const struct law_facts *law, struct facts *f) {
+                       double rate, const struct law_facts *law,
+                       const struct failures_facts *breaks, struct facts *f) {
     size_t length = 0;
     struct reason note;
     const struct topology *topology = topology_of(v[QUEUE_TOPOLOGY].entry);
@@ -357,18 +373,36 @@ static void state_note(const struct value *v, const struct pressure *p, const st
         length += (size_t)snprintf(f->note, sizeof f->note, "%s", note.text);
     const double given = warmup->in_time ? warmup->time : (double)warmup->jobs / rate,
                  wanted = relaxation(p);
-    if (length < sizeof f->note && given < 0.999 * wanted && p->total < 1)
+    const bool steady = !v[QUEUE_TRANSIENT].entry->kind->n_parameters;
+    if (length < sizeof f->note && steady && given < 0.999 * wanted && p->total < 1)
         length += (size_t)snprintf(
             f->note + length, sizeof f->note - length,
             "%sa warm-up of %.4g time units leaves a bias of the empty start that more "
             "replications "
             "do not take away; 10/(1 - sqrt(rho))^2 services are %.4g (%.4g jobs per server)",
-            length ? "; " : "", given, wanted, ceil(wanted * v[QUEUE_LAMBDA].real));
-    if (length < sizeof f->note && !isfinite(law->fourth))
+            length ? "; " : "", given, wanted, ceil(wanted * rate / (double)f->servers));
+    const char *heavy = !isfinite(law->fourth)    ? "services"
+                        : !breaks->heavy          ? NULL
+                        : breaks->heavy[0] == 'u' ? "times up"
+                                                  : "times down";
+    if (length < sizeof f->note && heavy)
+        length += (size_t)snprintf(f->note + length, sizeof f->note - length,
+                                   "%s%s without a fourth moment: intervals of mean times are not "
+                                   "valid, those of quantiles are",
+                                   length ? "; " : "", heavy);
+    if (length < sizeof f->note && !p->known)
         snprintf(f->note + length, sizeof f->note - length,
-                 "%sservices without a fourth moment: intervals of mean times are not valid, those "
-                 "of quantiles are",
+                 "%swhether queues are stable is not known: repeated jobs, times up that are not "
+                 "exponential",
                  length ? "; " : "");
+}
+
+/* Cycles of up and down are played one by one. */
+static bool examine_cycles(const struct failures_facts *breaks, double cycles, struct reason *why,
+                           unsigned *at) {
+    *at = QUEUE_FAILURES;
+    return !breaks->any || !(cycles > 1e12) ||
+           refuse(why, "servers fail %.3g times in a replication (at most 1e12)", cycles);
 }
 
 bool ISA(queue_examine)(const struct value *v, const struct budget *budget, struct facts *f,
@@ -387,32 +421,54 @@ bool ISA(queue_examine)(const struct value *v, const struct budget *budget, stru
         return refuse(why, "%llu servers are too many for queues (at most %u)",
                       (unsigned long long)space.n, SERVERS_MAX / 4);
     const uint64_t bytes = ISA(queue_budget)(&space, budget);
-    if (!examine_policy(v, &space, bytes, &s, why, at) || !examine_rates(v, space.n, why, at) ||
+    if (!examine_policy(v, &space, bytes, &s, why, at) || !examine_rates(v, &space, why, at) ||
         !examine_stream(v, &space, &stream, why, at) ||
-        !examine_laws(v, space.n, &breaks, &law, why, at))
+        !examine_laws(v, &space, &breaks, &law, why, at))
         return false;
-    const struct pressure p = pressure_of(v, &space, &stream);
-    if (!stable(v, &p, why, at))
+    const struct pressure p = ISA(queue_pressure)(v, &space, &stream);
+    const struct transient transient = ISA(queue_transient)(v, space.n);
+    if (!transient.jobs && !ISA(queue_stable)(v, &p, why, at))
+        return false;
+    if (!examine_transient(&transient, why, at) || !examine_neighbours(v, &space, bytes, why, at))
         return false;
     ISA(queue_spans)(v, space.n, stream.rate, &warmup, &horizon);
     if (!examine_spans(v, &stream, &warmup, &horizon, why, at))
         return false;
-    const double jobs = jobs_in(&warmup, stream.rate) + jobs_in(&horizon, stream.rate);
+    const double jobs = transient.jobs
+                            ? 1.2 * (double)transient.jobs * (double)space.n
+                            : jobs_in(&warmup, stream.rate) + jobs_in(&horizon, stream.rate);
+    const double cycles =
+        breaks.scale > 0 ? jobs / stream.rate / breaks.scale * (double)space.n : 0;
+    if (!examine_cycles(&breaks, cycles, why, at))
+        return false;
     f->servers = space.n;
     f->grain = 1;
-    state_rows(v, &space,
-               stream.services               ? stream.mean_service
-               : v[QUEUE_SERVICE_MEAN].unset ? law.mean
-                                             : v[QUEUE_SERVICE_MEAN].real,
-               &law, f);
-    state_bins(&space, p.total, f);
+    const double mean = stream.services               ? stream.mean_service
+                        : v[QUEUE_SERVICE_MEAN].unset ? law.mean
+                                                      : v[QUEUE_SERVICE_MEAN].real;
+    state_rows(v, &space, mean, &law, f);
+    state_bins(v, &space, p.total, mean, f);
     state_memory(&space, &s, &stream, &breaks, bytes, v, f);
     f->nanoseconds = jobs * (22 + s.nanoseconds + stream.nanoseconds + (breaks.any ? 20 : 0) +
                              (space.n > 300000 ? 40 : 0)) +
-                     300 * (double)space.n + 20000;
+                     300 * (double)space.n + 20 * cycles + 20000;
     if (space.fresh)
         f->nanoseconds += space.nanoseconds;
-    state_note(v, &p, &warmup, stream.rate, &law, f);
+    state_note(v, &p, &warmup, stream.rate, &law, &breaks, f);
+    const struct queue_load load = {.stream = &stream,
+                                    .breaks = &breaks,
+                                    .service = &law,
+                                    .n = space.n,
+                                    .mean = mean,
+                                    .total = p.known ? p.total : (double)NAN,
+                                    .busiest = p.routed ? p.largest : 0,
+                                    .chooses = s.draws > 0,
+                                    .sees_all =
+                                        policy_of(v[QUEUE_POLICY].entry)->queues && s.draws == 0,
+                                    .warmup = warmup,
+                                    .horizon = horizon};
+    if (!transient.jobs)
+        ISA(queue_forecast)(v, &load, f);
     snprintf(f->sampler, sizeof f->sampler, "%s", s.how);
     return true;
 }

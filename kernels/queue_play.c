@@ -1,183 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * queue: the loop over jobs. Arrivals, services, origins and candidates of a block are drawn by
- * vector code; then the jobs take their turns. No calendar of events is needed: servers are FIFO, so
- * the completion of a job is known as soon as it joins one, and a server forgets the jobs that are
- * done when it is looked at. Each job owns its service (SERVICE word by its number), whatever the
- * policy.
- *
- * Ties are settled as in balls: among i.i.d. candidates the first drawn wins; between origin and
- * candidate 1 of an origin_first policy bit i % 32 of TIE word i / 32 settles fair ties of job i (1:
- * candidate 1 wins); TIES_ORIGIN: the origin wins. */
+ * queue: what happens in a replication. Arrivals, services, origins and candidates of a block are
+ * drawn by vector code; then the jobs take their turns (queue_turns.c), in stretches between which
+ * something else happens. */
 #include "queue_play.h"
 
 #include <string.h>
-
-/* A ring of twice as many slots; false when the pool has no room for it. */
-static __attribute__((noinline)) bool grow(struct queue_play *q, struct server *s) {
-    const uint32_t old = s->mask + 1, class = 32 - (uint32_t)__builtin_clz(old);
-    uint64_t to = q->spare[class];
-    if (to != NO_RING) {
-        uint64_t after;
-        memcpy(&after, q->view.pool + to, sizeof after);
-        q->spare[class] = (uint32_t)after;
-    } else {
-        to = q->taken;
-        if (class + 1 >= RING_CLASSES || to + 2 * (uint64_t)old > q->slots) {
-            q->need = 2 * q->slots + 2 * (uint64_t)old;
-            return false;
-        }
-        q->taken += 2 * (uint64_t)old;
-    }
-    for (uint32_t i = 0; i < s->count; i++)
-        q->view.pool[to + i] = q->view.pool[s->ring + ((s->head + i) & s->mask)];
-    const uint64_t next = q->spare[class - 1];
-    memcpy(q->view.pool + s->ring, &next, sizeof next);
-    q->spare[class - 1] = s->ring;
-    s->ring = (uint32_t)to;
-    s->head = 0;
-    s->mask = 2 * old - 1;
-    return true;
-}
-
-static __attribute__((noinline)) double finish(struct queue_play *q, uint32_t to, double start,
-                                               double work, double *begins) {
-    struct turn turn = {.start = start, .work = work};
-    const double ends = ISA(failures_finish)(q->p->failures, q->failures, q->stream, to, &turn);
-    *begins = turn.begins;
-    q->serving += q->open ? turn.serving : 0;
-    return ends;
-}
-
-/* Job i joins server `to`; false when its ring cannot grow. */
-static inline __attribute__((always_inline)) bool join(struct queue_play *q, const struct view *w,
-                                                       const bool plain, uint32_t i, uint32_t to) {
-    struct server *s = w->server + to;
-    const double time = q->time[i], start = s->last > time ? s->last : time;
-    double work = q->work[i], begins = start, ends;
-    if (__builtin_expect(s->count > s->mask, false) && !grow(q, s))
-        return false;
-    if (plain) {
-        ends = start + work;
-    } else {
-        if (q->p->speed)
-            work /= q->p->speed[to];
-        ends = q->p->failures ? finish(q, to, start, work, &begins) : start + work;
-    }
-    w->pool[s->ring + ((s->head + s->count) & s->mask)] = ends;
-    s->next = s->count ? s->next : ends;
-    s->last = ends;
-    q->load[i] = s->count++;
-    const uint64_t when = -whole_time(w, time);
-    account(w, s->count, when);
-    if (w->area)
-        w->area[to] += when;
-    q->where[i] = to;
-    q->wait[i] = begins - time;
-    q->response[i] = ends - time;
-    return true;
-}
-
-/* Where the origin is no candidate, looking at it would cost as much as the job: a sample does. */
-static inline __attribute__((always_inline)) uint32_t
-look_at_origin(struct queue_play *q, const struct view *w, uint32_t v, uint32_t i) {
-    return i % ORIGINS_SAMPLED ? NOT_SEEN : look(w, v, q->time[i]);
-}
-
-/* What candidates are compared by. */
-static inline __attribute__((always_inline)) double work_left(const struct view *w, uint32_t v,
-                                                              double time) {
-    look(w, v, time);
-    return w->server[v].last > time ? w->server[v].last : time;
-}
-
-/* Of more than two candidates, or by work: the first of the best. */
-static inline __attribute__((always_inline)) uint32_t pick_many(struct queue_play *q,
-                                                                const struct view *w, uint32_t i) {
-    const struct sampler *s = &q->p->sampler;
-    const double time = q->time[i];
-    uint32_t to = q->block.candidate[0][i];
-    double best = s->by_work ? work_left(w, to, time) : look(w, to, time);
-    for (unsigned c = 1; c < s->candidates; c++) {
-        const uint32_t other = q->block.candidate[c][i];
-        const double rival = s->by_work ? work_left(w, other, time) : look(w, other, time);
-        to = rival < best ? other : to;
-        best = rival < best ? rival : best;
-    }
-    return to;
-}
-
-/* Jobs from .. to-1 of the block take their turns. Returns false when memory does not do. */
-static inline __attribute__((always_inline)) bool take_turns(struct queue_play *q,
-                                                             const enum pick pick, const bool plain,
-                                                             const bool origin_first, uint32_t from,
-                                                             uint32_t to) {
-    enum { AHEAD = 12 };
-    const struct block *b = &q->block;
-    const uint32_t *first = b->candidate[0], *second = pick == PICK_FIRST || pick == PICK_COIN
-                                                           ? b->candidate[1]
-                                                           : b->candidate[0];
-    const uint32_t *origin = b->origin;
-    const struct view view = q->view, *w = &view;
-    for (uint32_t i = from; i < to; i++) {
-        const double time = q->time[i];
-        uint32_t chosen;
-        if (pick != PICK_CENTRAL) {
-            const uint32_t ahead = i + AHEAD < b->size ? i + AHEAD : i;
-            __builtin_prefetch(w->server + first[ahead]);
-            if (pick != PICK_ONE)
-                __builtin_prefetch(w->server + second[ahead]);
-        }
-        if (pick == PICK_CENTRAL) {
-            ISA(central_advance)(q, time);
-            q->load_origin[i] = look_at_origin(q, w, origin[i], i);
-            chosen = ISA(central_pick)(q, i);
-            look(w, chosen, time);
-        } else if (pick == PICK_MANY) {
-            q->load_origin[i] = look_at_origin(q, w, origin[i], i);
-            chosen = pick_many(q, w, i);
-        } else {
-            const uint32_t a = first[i];
-            const uint32_t load = look(w, a, time);
-            q->load_origin[i] = origin_first ? load : look_at_origin(q, w, origin[i], i);
-            chosen = a;
-            if (pick != PICK_ONE) {
-                const uint32_t rival = look(w, second[i], time),
-                               coin = pick == PICK_COIN ? q->coin[i / 32] >> i % 32 & 1 : 0;
-                chosen ^= (a ^ second[i]) & -(uint32_t)(rival < load + coin);
-            }
-        }
-        if (!join(q, w, plain, i, chosen))
-            return false;
-        if (pick == PICK_CENTRAL)
-            ISA(central_joined)(q, chosen);
-    }
-    return true;
-}
-
-static inline __attribute__((always_inline)) bool
-turns_of(struct queue_play *q, const enum pick pick, uint32_t from, uint32_t to) {
-    const bool plain = !q->p->speed && !q->p->failures, origin = q->p->sampler.origin_first;
-    if (plain)
-        return origin ? take_turns(q, pick, true, true, from, to)
-                      : take_turns(q, pick, true, false, from, to);
-    return take_turns(q, pick, false, origin, from, to);
-}
-
-static bool turns(struct queue_play *q, uint32_t from, uint32_t to) {
-    switch (q->pick) {
-    case PICK_ONE:
-        return turns_of(q, PICK_ONE, from, to);
-    case PICK_FIRST:
-        return turns_of(q, PICK_FIRST, from, to);
-    case PICK_COIN:
-        return turns_of(q, PICK_COIN, from, to);
-    case PICK_MANY:
-        return turns_of(q, PICK_MANY, from, to);
-    default:
-        return turns_of(q, PICK_CENTRAL, from, to);
-    }
-}
 
 /* ---- blocks ---- */
 
@@ -242,8 +70,9 @@ static uint32_t draw_block(struct queue_play *q, uint64_t first) {
 
 /* ---- a replication ---- */
 
-/* What comes next besides jobs: the window opens or closes, a time of the path. */
-enum event { EVENT_OPEN, EVENT_CLOSE, EVENT_PATH, EVENTS };
+/* What comes next besides jobs: the window opens, all servers are looked at, it closes, a time of the
+ * path. */
+enum event { EVENT_OPEN, EVENT_LOOK, EVENT_CLOSE, EVENT_PATH, EVENTS };
 
 /* The job of the block before which an event happens, at most `size`; its time in *time. */
 static uint32_t event_at(const struct queue_play *q, enum event e, double *time) {
@@ -256,6 +85,10 @@ static uint32_t event_at(const struct queue_play *q, enum event e, double *time)
         if (q->path == PATH_TIMES)
             return size;
         *time = p->end * (q->path + 1) / PATH_TIMES;
+    } else if (e == EVENT_LOOK) {
+        if (!q->open || !p->neighbours)
+            return size;
+        *time = ISA(watch_next)(q);
     } else if (e == EVENT_OPEN) {
         if (q->open || q->closed)
             return size;
@@ -290,6 +123,8 @@ static void happen(struct queue_play *q, enum event e, double time, uint64_t job
         ISA(central_advance)(q, time);
     if (e == EVENT_PATH) {
         ISA(record_path)(q, time);
+    } else if (e == EVENT_LOOK) {
+        ISA(watch_look)(q, time);
     } else if (e == EVENT_OPEN) {
         q->first_job = job;
         ISA(record_open)(q, time);
@@ -298,11 +133,15 @@ static void happen(struct queue_play *q, enum event e, double time, uint64_t job
     }
 }
 
+static bool goes_on(const struct queue_play *q) {
+    return !q->closed || q->path < PATH_TIMES || ISA(follow_goes_on)(q);
+}
+
 /* Plays the jobs of the block and what happens between them. */
 static bool play_block(struct queue_play *q) {
     uint32_t at = 0;
     const uint32_t size = q->block.size;
-    while (!q->closed || q->path < PATH_TIMES) {
+    while (goes_on(q)) {
         enum event first = EVENTS;
         uint32_t stop = size;
         double when = (double)INFINITY;
@@ -316,10 +155,12 @@ static bool play_block(struct queue_play *q) {
             }
         }
         if (stop > at) {
-            if (!turns(q, at, stop))
+            if (!ISA(turns)(q, at, stop))
                 return false;
             if (q->open)
                 ISA(record_jobs)(q, at, stop);
+            if (q->p->transient.jobs)
+                ISA(follow_jobs)(q, at, stop);
         }
         at = stop;
         if (first == EVENTS)
@@ -338,12 +179,14 @@ static void play_out(struct queue_play *q, double last, uint64_t jobs) {
                jobs);
     while (q->path < PATH_TIMES)
         happen(q, EVENT_PATH, p->end * (q->path + 1) / PATH_TIMES, jobs);
+    const double end = p->horizon.in_time && q->opened + p->horizon.time > last
+                           ? q->opened + p->horizon.time
+                           : last;
+    while (q->open && p->neighbours && ISA(watch_next)(q) < end)
+        happen(q, EVENT_LOOK, ISA(watch_next)(q), jobs);
     if (!q->closed)
-        happen(q, EVENT_CLOSE,
-               p->horizon.in_time && q->opened + p->horizon.time > last
-                   ? q->opened + p->horizon.time
-                   : last,
-               jobs);
+        happen(q, EVENT_CLOSE, end, jobs);
+    ISA(follow_ended)(q);
 }
 
 static void begin(struct queue_play *q) {
@@ -351,6 +194,7 @@ static void begin(struct queue_play *q) {
     for (uint32_t v = 0; v < p->n; v++)
         q->view.server[v] = (struct server){
             .last = 0, .next = (double)INFINITY, .ring = v * FIRST_SLOTS, .mask = FIRST_SLOTS - 1};
+    memset(q->view.line, 0, p->n * q->view.line_size * sizeof *q->view.line);
     q->taken = p->n * FIRST_SLOTS;
     for (unsigned c = 0; c < RING_CLASSES; c++)
         q->spare[c] = NO_RING;
@@ -361,18 +205,20 @@ static void begin(struct queue_play *q) {
     if (p->sampler.control)
         ISA(central_begin)(q);
     ISA(record_begin)(q);
+    if (p->transient.jobs)
+        ISA(follow_begin)(q);
 }
 
 /* Plays a replication; false when memory does not do. */
 static bool play_one(struct queue_play *q) {
     double last = 0;
     begin(q);
-    for (uint64_t first = 0; !q->closed || q->path < PATH_TIMES; first += BLOCK) {
+    for (uint64_t first = 0; goes_on(q); first += BLOCK) {
         const uint32_t size = draw_block(q, first);
         if (size && !play_block(q))
             return false;
         last = size ? q->time[size - 1] : last;
-        if (size < BLOCK && (!q->closed || q->path < PATH_TIMES)) {
+        if (size < BLOCK && goes_on(q)) {
             play_out(q, last, first + size);
             return true;
         }
@@ -413,11 +259,33 @@ static void lay_block(struct layout_of *l, const struct sampler *s, struct block
 }
 
 static void lay_central(struct layout_of *l, uint64_t n, struct central *c) {
-    c->order = part(l, n * sizeof *c->order);
-    c->position = part(l, n * sizeof *c->position);
+    c->part = part(l, 2 * central_leaves(n) * sizeof *c->part);
     c->heap = part(l, n * sizeof *c->heap);
     c->heap_at = part(l, n * sizeof *c->heap_at);
-    c->begin = part(l, (LOADS_EXACT + 2) * sizeof *c->begin);
+}
+
+static void lay_follow(struct layout_of *l, uint64_t n, const struct transient *t,
+                       struct follow *f) {
+    f->come = part(l, n * sizeof *f->come);
+    f->servers = part(l, t->jobs * (t->n_grid + 1) * sizeof *f->servers);
+    f->sum = part(l, t->jobs * sizeof *f->sum);
+    f->smallest = part(l, t->jobs * sizeof *f->smallest);
+}
+
+static void lay_watch(struct layout_of *l, uint64_t n, double pairs, struct watch *w) {
+    w->sum = part(l, n * sizeof *w->sum);
+    w->square = part(l, n * sizeof *w->square);
+    w->of_server = part(l, n * sizeof *w->of_server);
+    w->load = part(l, n * sizeof *w->load);
+    w->product = part(l, (uint64_t)pairs * sizeof *w->product);
+}
+
+static enum pick pick_of(const struct sampler *s) {
+    return s->control                                ? PICK_CENTRAL
+           : s->candidates == 1                      ? PICK_ONE
+           : s->candidates > 2 || s->by_work         ? PICK_MANY
+           : s->origin_first && s->ties == TIES_FAIR ? PICK_COIN
+                                                     : PICK_FIRST;
 }
 
 /* Lays everything out from l->at on. */
@@ -446,6 +314,13 @@ static void lay_out(struct queue_play *q, struct layout_of *l, uint64_t slots) {
     q->searches = part(l, p->measures ? ISA(hops_memory)(&p->sampler.space, p->budget) : 0);
     if (p->sampler.control)
         lay_central(l, p->n, &q->central);
+    if (p->transient.jobs)
+        lay_follow(l, p->n, &p->transient, &q->follow);
+    if (p->pairs > 0)
+        lay_watch(l, p->n, p->pairs, &q->watch);
+    q->view.line_size = line_size_of(pick_of(&p->sampler));
+    q->view.line = part(l, p->n * q->view.line_size * sizeof *q->view.line);
+    q->view.come = part(l, (EIGHT + LINE_MOST) * sizeof *q->view.come);
     q->areas = part(l, p->n * sizeof *q->areas);
     q->view.server = part(l, p->n * sizeof *q->view.server);
     q->view.pool = part(l, slots * sizeof *q->view.pool);
@@ -460,14 +335,6 @@ uint64_t ISA(queue_bytes)(const struct queue *p, uint64_t slots) {
 
 uint64_t ISA(queue_first_slots)(const struct queue *p) {
     return p->n * FIRST_SLOTS * (p->sampler.candidates == 1 ? 8 : 2) + 64;
-}
-
-static enum pick pick_of(const struct sampler *s) {
-    return s->control                                ? PICK_CENTRAL
-           : s->candidates == 1                      ? PICK_ONE
-           : s->candidates > 2 || s->by_work         ? PICK_MANY
-           : s->origin_first && s->ties == TIES_FAIR ? PICK_COIN
-                                                     : PICK_FIRST;
 }
 
 /* Whole units of time: fine, but so that the time of all servers together fits many times over. A

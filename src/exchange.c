@@ -10,7 +10,8 @@ static uint64_t points_of(const struct layout *l) {
 }
 
 static uint64_t width_of(const struct layout *l, const struct variable *v) {
-    return l->length[v->dimension[v->rank - 1]];
+    const uint64_t last = l->length[v->dimension[v->rank - 1]];
+    return v->two_axes ? last * l->length[v->dimension[v->rank - 2]] : last;
 }
 
 static const struct counts *counts_at(const struct layout *l, uint64_t point, unsigned h) {
@@ -34,6 +35,15 @@ void fill_lower(const struct layout *l, const struct variable *v, void *data) {
             whole[i] = axis->lower(i);
         else
             length[i] = axis->begin(i);
+}
+
+void fill_grid(const struct layout *l, const struct variable *v, void *data) {
+    double *to = data;
+    for (uint64_t p = 0; p < points_of(l); p++) {
+        const struct facts *facts = &l->store->job->points[p].facts;
+        if (facts->grid)
+            memcpy(to, facts->grid, width_of(l, v) * sizeof *to);
+    }
 }
 
 void fill_upper(const struct layout *l, const struct variable *v, void *data) {
@@ -171,21 +181,29 @@ bool take_batches(const struct layout *l, const struct variable *v, const void *
     return true;
 }
 
-void fill_server_means(const struct layout *l, const struct variable *v, void *data) {
-    const double stated = l->store->job->model->histograms[v->index].unit;
-    const double unit = stated > 0.0 ? stated : 1.0;
+/* The sum of a bin over batches. */
+static uint64_t sum_at(const struct counts *c, unsigned batches, uint64_t bin) {
+    uint64_t sum = 0;
+    for (unsigned b = 0; bin < c->bins && b < batches; b++)
+        sum += c->count[b * c->stride + bin];
+    return sum;
+}
+
+void fill_averages(const struct layout *l, const struct variable *v, void *data) {
+    const struct histogram *h = &l->store->job->model->histograms[v->index];
     const uint64_t width = width_of(l, v);
     double *to = data;
     for (uint64_t p = 0; p < points_of(l); p++, to += width) {
-        const struct counts *c = counts_at(l, p, v->index);
+        const struct counts *c = counts_at(l, p, v->index), *known = counts_at(l, p, h->counter);
         const uint64_t complete = l->store->points[p].complete;
         const struct facts *facts = &l->store->job->points[p].facts;
-        const uint64_t all =
-            v->dimension[v->rank - 1] == DIMENSION_SERVER ? facts->servers : facts->bins[v->index];
+        const double unit = facts->unit[v->index] > 0.0 ? facts->unit[v->index] : 1.0;
+        const uint64_t all = h->axis == AXIS_SERVER ? facts->servers : facts->bins[v->index];
         const uint64_t n = c->count && complete ? all : 0;
         for (uint64_t i = 0; i < width; i++) {
-            const double sum = i < n && i < c->bins ? (double)c->count[i] : 0.0;
-            to[i] = i < n ? unit * (sum / (double)complete) : (double)NAN;
+            const bool has = i < n && (!h->counter || sum_at(known, 1, i) == complete);
+            to[i] = has ? unit * ((double)(int64_t)sum_at(c, batches_of(h), i) / (double)complete)
+                        : (double)NAN;
         }
     }
 }

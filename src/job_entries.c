@@ -170,20 +170,25 @@ static bool is_bare(const struct parameter *p, const struct node *n) {
            takes_bare(p->catalogue->kinds[0]);
 }
 
-/* The one kind that has a parameter of this name, unless a kind is called so; NULL: none, or
- * several. */
-static const struct kind *kind_with(const struct catalogue *c, const char *name) {
+/* The one kind that has the parameter which a mapping begins with, and of several such the one that
+ * has its other parameters too. NULL: none, several, or a kind is called so. */
+static const struct kind *kind_with(const struct catalogue *c, const struct node *n) {
     const struct kind *found = NULL;
+    bool several = false;
+    unsigned most = 0;
     for (unsigned i = 0; i < c->n_kinds; i++) {
-        if (!strcmp(c->kinds[i]->name, name))
+        unsigned has = 0;
+        if (!strcmp(c->kinds[i]->name, n->key[0]->text))
             return NULL;
-        if (parameter_index(c->kinds[i], name) < 0)
+        if (parameter_index(c->kinds[i], n->key[0]->text) < 0)
             continue;
-        if (found)
-            return NULL;
-        found = c->kinds[i];
+        for (unsigned k = 0; k < n->n; k++)
+            has += parameter_index(c->kinds[i], n->key[k]->text) >= 0;
+        several = has > most ? false : several || has == most;
+        found = has > most ? c->kinds[i] : found;
+        most = has > most ? has : most;
     }
-    return found;
+    return several ? NULL : found;
 }
 
 static void read_kind(struct reader *r, struct form f, struct choices *into) {
@@ -236,7 +241,7 @@ void job_read_entry(struct reader *r, const struct parameter *p, const struct no
         job_wrong(r, p, n);
         return;
     }
-    const struct kind *nameless = n->type == NODE_MAPPING ? kind_with(p->catalogue, n->key[0]->text)
+    const struct kind *nameless = n->type == NODE_MAPPING ? kind_with(p->catalogue, n)
                                   : is_bare(p, n)         ? p->catalogue->kinds[0]
                                                           : NULL;
     if (nameless && (n->type == NODE_SCALAR || p->nameless)) {

@@ -355,7 +355,7 @@ void job_read_values(struct reader *r, const struct parameter *p, const struct n
     }
     if (p->fixed || !node->n) {
         job_say(r, job_place(r, node), "'%s' %s (%s)", p->name,
-                p->fixed ? "takes one value for the whole job, not a list" : "has an empty list",
+                node->n ? "takes one value for the whole job, not a list" : "has an empty list",
                 job_wanted(r, p));
         r->dropped = true;
         return;

@@ -6,6 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+static uint64_t counted_from_1(uint64_t bin) {
+    return bin + 1;
+}
+
 const struct axis_row axis_rows[] = {
     [AXIS_LOAD] = {DIMENSION_LOAD, "load", "load, or the smallest of its bin", "1",
                    "the largest load of the bin", bin_lower, NULL},
@@ -24,6 +28,10 @@ const struct axis_row axis_rows[] = {
     [AXIS_TIME] = {DIMENSION_TIME, "time", "time, where its bin begins", "1",
                    "time, where its bin ends", NULL, time_bin_lower},
     [AXIS_STEP] = {DIMENSION_STEP, "step", "number of the step, 200 in warm-up and horizon", "1",
+                   NULL, NULL, NULL},
+    [AXIS_COMPLETION] = {DIMENSION_COMPLETION, "completion", "which completion, from 1 on", "1",
+                         NULL, counted_from_1, NULL},
+    [AXIS_GRID] = {DIMENSION_GRID, "time_point", "times at which distributions are known", "time",
                    NULL, NULL, NULL},
 };
 enum { AXES = sizeof axis_rows / sizeof *axis_rows };
@@ -91,12 +99,14 @@ static void add_axes(struct layout *l) {
     for (unsigned i = 0; i < AXES; i++) {
         const struct axis_row *axis = &axis_rows[i];
         struct variable v = {.coordinate = true,
-                             .element = axis->begin ? ELEMENT_F64 : ELEMENT_U64,
+                             .element = axis->begin || i == AXIS_GRID ? ELEMENT_F64 : ELEMENT_U64,
                              .rank = 1,
                              .dimension = {axis->dimension},
                              .units = axis->units,
                              .index = i,
-                             .fill = axis->upper ? fill_lower : fill_index};
+                             .fill = i == AXIS_GRID               ? fill_grid
+                                     : axis->lower || axis->begin ? fill_lower
+                                                                  : fill_index};
         if (!l->length[axis->dimension])
             continue;
         add_plain(l, axis->name, axis->long_name, v);
@@ -184,29 +194,34 @@ static void add_law(struct layout *l, const struct histogram *h, struct variable
         format_text("standard error of the fraction: %s", h->long_name), v);
 }
 
+/* A variable over points, perhaps batches, and the axes of a histogram. */
+static void span(struct variable *v, const struct histogram *h, bool batches) {
+    v->rank = 0;
+    v->dimension[v->rank++] = DIMENSION_POINT;
+    if (batches)
+        v->dimension[v->rank++] = DIMENSION_BATCH;
+    v->dimension[v->rank++] = dimension_of(h);
+    if (h->second)
+        v->dimension[v->rank++] = axis_rows[h->second].dimension;
+    v->two_axes = h->second != 0;
+}
+
 static void add_histogram(struct layout *l, unsigned i) {
     const struct histogram *h = &model_in(l)->histograms[i];
-    struct variable v = {.element = ELEMENT_U64,
-                         .rank = 2,
-                         .dimension = {DIMENSION_POINT, dimension_of(h)},
+    struct variable v = {.element = h->averages ? ELEMENT_F64 : ELEMENT_U64,
                          .units = h->units,
                          .index = i,
-                         .fill = fill_histogram,
-                         .take = h->batched ? NULL : take_histogram};
-    if (histogram_averages(h)) { /* the sums are in the state */
-        CHECK(!h->batched);
-        v.element = ELEMENT_F64;
-        v.fill = fill_server_means;
-        v.take = NULL;
-    }
+                         .fill = h->averages ? fill_averages : fill_histogram,
+                         .take = h->batched || h->averages ? NULL : take_histogram};
+    span(&v, h, false);
     add_plain(l, h->name, h->long_name, v);
     if (model_in(l)->law == (int)i)
         add_law(l, h, v);
     if (!h->batched)
         return;
-    v.rank = 3;
-    v.dimension[1] = DIMENSION_BATCH;
-    v.dimension[2] = dimension_of(h);
+    span(&v, h, true);
+    v.element = ELEMENT_U64;
+    v.units = h->averages ? "2^-40" : h->units;
     v.fill = fill_batches;
     v.take = take_batches;
     add(l, format_text("%s_batch", h->name),
@@ -236,14 +251,14 @@ static void add_comparisons(struct layout *l) {
     }
 }
 
-static void add_server_sums(struct layout *l, struct variable v) {
+static void add_sums(struct layout *l, struct variable v) {
     v.fill = fill_histogram;
     v.take = take_histogram;
     for (unsigned i = 0; i < model_in(l)->n_histograms; i++) {
         const struct histogram *h = &model_in(l)->histograms[i];
         v.index = i;
-        v.dimension[1] = dimension_of(h);
-        if (histogram_averages(h) && histogram_somewhere(l, i))
+        span(&v, h, false);
+        if (h->averages && !h->batched && histogram_somewhere(l, i))
             add(l, duplicate_text(h->name),
                 format_text("%s, summed over replications", h->long_name), v);
     }
@@ -262,8 +277,9 @@ static void add_state(struct layout *l) {
     v.fill = fill_batch_replications;
     v.take = take_batch_replications;
     add_plain(l, "batch_replications", "completed replications, by batch", v);
-    add_server_sums(l, v);
+    add_sums(l, v);
     v.rank = 3;
+    v.dimension[0] = DIMENSION_POINT;
     v.dimension[1] = DIMENSION_ROW;
     v.dimension[2] = DIMENSION_WORD;
     v.fill = fill_moments;
@@ -303,11 +319,16 @@ static void measure(struct layout *l) {
             if (!job->keep_histogram[h] || !histogram_applies(&job->points[p], h))
                 continue;
             const enum dimension d = dimension_of(&model->histograms[h]);
+            const struct facts *facts = &job->points[p].facts;
             const uint64_t used =
-                d == DIMENSION_SERVER
-                    ? job->points[p].facts.servers
-                    : filled_bins(&point->histogram[h], batches_of(&model->histograms[h]));
-            raise_to(&l->length[d], used + !used);
+                d == DIMENSION_SERVER ? facts->servers
+                : dimension_grows(d)
+                    ? filled_bins(&point->histogram[h], batches_of(&model->histograms[h]))
+                    : facts->bins[h];
+            const uint64_t columns = model->histograms[h].second ? facts->n_grid : 1;
+            raise_to(&l->length[d], used / columns + !used);
+            if (model->histograms[h].second)
+                raise_to(&l->length[DIMENSION_GRID], columns);
         }
     }
     raise_to(&l->length[DIMENSION_SPAN], 1);

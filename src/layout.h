@@ -22,6 +22,8 @@ enum dimension {
     DIMENSION_DISTANCE,
     DIMENSION_TIME,
     DIMENSION_STEP,
+    DIMENSION_COMPLETION,
+    DIMENSION_GRID,
     DIMENSION_SPAN,
     DIMENSION_BOUND,
     DIMENSION_ROW,
@@ -29,10 +31,10 @@ enum dimension {
     DIMENSIONS
 };
 /* Words of a struct moments; bounds of a range of replications: its point, first, end. */
-enum { RANK_MAX = 3, MOMENT_WORDS = 6, BOUNDS = 3 };
+enum { RANK_MAX = 4, MOMENT_WORDS = 6, BOUNDS = 3 };
 
 /* Where the elements of an axis lie: `lower` where they are whole numbers or bins of them, `begin`
- * where they are bins of lengths, neither where they are numbered. */
+ * where they are bins of lengths, neither where they are numbered from 0 or the points say it. */
 struct axis_row {
     enum dimension dimension;
     const char *name, *long_name, *units;
@@ -51,6 +53,7 @@ struct variable {
     enum element element;
     unsigned rank;
     enum dimension dimension[RANK_MAX];
+    bool two_axes; /* the last two dimensions are those of a histogram */
     char *long_name;
     const char *units, *reference; /* borrowed; reference may be NULL */
     unsigned index;                /* of the column, axis, row, histogram or comparison it shows */

@@ -90,6 +90,10 @@ void log_begin(const struct options *o, const struct job *job, const struct clus
                 : "");
 }
 
+void log_remark(const struct options *o, const char *sentence) {
+    note(o, "remark: %s", sentence);
+}
+
 /* Peak resident memory of this process in bytes, 0 when unknown. */
 static uint64_t peak_memory(void) {
     char line[128];

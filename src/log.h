@@ -12,6 +12,8 @@ const char *log_revision(void);
  * threads. */
 void log_begin(const struct options *o, const struct job *job, const struct cluster *cluster,
                unsigned threads);
+/* Appends a sentence about the results. */
+void log_remark(const struct options *o, const char *sentence);
 void log_end(const struct options *o, const struct job *job, const struct account *account);
 
 #endif

@@ -4,6 +4,7 @@
  * really took. */
 #include "plan.h"
 
+#include "forecast.h"
 #include "progress.h"
 #include "schedule.h"
 
@@ -36,6 +37,7 @@ static void axis_lengths(const struct job *job, uint64_t length[]) {
         for (unsigned h = 0; h < job->model->n_histograms; h++)
             for (unsigned g = 0; g < job->model->n_histograms; g++)
                 if (job->model->histograms[g].axis == job->model->histograms[h].axis &&
+                    job->model->histograms[g].second == job->model->histograms[h].second &&
                     job->keep_histogram[g] && job->points[i].facts.likely[g] > length[h])
                     length[h] = job->points[i].facts.likely[g];
 }
@@ -73,8 +75,8 @@ static void file_bytes(const struct job *job, struct plan *plan) {
             continue;
         const struct histogram *histogram = &model->histograms[h];
         const uint64_t whole = points * length[h] * histogram_batches(histogram);
-        const unsigned more = histogram->batched ? 3 : histogram_averages(histogram);
-        words += whole + more * points * length[h] + histogram_averages(histogram) * length[h];
+        const unsigned more = histogram->batched ? 3 : histogram->averages;
+        words += whole + more * points * length[h] + histogram->averages * length[h];
     }
     plan->file = words * sizeof(uint64_t);
 }
@@ -228,6 +230,7 @@ void plan_print(const struct job *job, const struct options *options, unsigned t
     for (uint64_t i = 0; i < job->n_points; i++)
         print_point(i, &job->points[i]);
     plan_notes(job, stderr);
+    forecast_print(job, stdout);
     printf("memory: %s on the first rank with %u threads: program %s, tables %s, ",
            bytes_text(plan.total, a, sizeof a), threads, bytes_text(plan.program, b, sizeof b),
            bytes_text(plan.tables, c, sizeof c));

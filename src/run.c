@@ -12,6 +12,7 @@
 #include "plan.h"
 #include "results.h"
 #include "runner.h"
+#include "settling.h"
 
 #include <errno.h>
 #include <malloc.h>
@@ -279,9 +280,21 @@ struct ending {
     const struct store *store;
 };
 
+/* Whether the results are what they seem. */
+static void say_doubts(const struct options *o, const struct store *store) {
+    char *doubts = settling_text(store);
+    if (doubts) {
+        fprintf(stderr, "potluck: %s\n", doubts);
+        log_remark(o, doubts);
+    }
+    free(doubts);
+}
+
 static void say_farewell(void *context, const struct account *account) {
     const struct ending *e = context;
     const struct options *o = e->options;
+    if (!account->refusal)
+        say_doubts(o, e->store);
     log_end(o, e->store->job, account);
     if (account->refusal)
         fprintf(stderr, "potluck: %s\n", account->refusal);

@@ -130,16 +130,19 @@ static double student_inside(double t, uint64_t df) {
     return (theta + sine * sum) / 1.5707963267948966;
 }
 
+double student_beyond(double z, uint64_t df) {
+    const double z2 = z * z, v = (double)df;
+    const double g1 = z * (z2 + 1) / 4, g2 = z * ((5 * z2 + 16) * z2 + 3) / 96;
+    const double g3 = z * (((3 * z2 + 19) * z2 + 17) * z2 - 15) / 384;
+    const double g4 = z * ((((79 * z2 + 776) * z2 + 1482) * z2 - 1920) * z2 - 945) / 92160;
+    return z + (g1 + (g2 + (g3 + g4 / v) / v) / v) / v;
+}
+
 double student_95(uint64_t df) {
     if (df < 1)
         return (double)NAN;
-    if (df > 400) { /* expansion about the normal quantile (Abramowitz and Stegun, 26.7.5) */
-        const double z = 1.9599639845400545, z2 = z * z, v = (double)df;
-        const double g1 = z * (z2 + 1) / 4, g2 = z * ((5 * z2 + 16) * z2 + 3) / 96;
-        const double g3 = z * (((3 * z2 + 19) * z2 + 17) * z2 - 15) / 384;
-        const double g4 = z * ((((79 * z2 + 776) * z2 + 1482) * z2 - 1920) * z2 - 945) / 92160;
-        return z + (g1 + (g2 + (g3 + g4 / v) / v) / v) / v;
-    }
+    if (df > 400)
+        return student_beyond(1.9599639845400545, df);
     double low = 1, high = 16;
     for (int i = 0; i < 60; i++) {
         const double middle = (low + high) / 2;

@@ -96,7 +96,9 @@ for tier in "$@"; do
     fi
     if [ "$tier" = verify ]; then
         limit=14400
-        run "oracle/laws.py at high power" /usr/bin/python3 "$root/test/oracle/laws.py" "$build/potluck" --tier verify
+        for script in laws experiments chain_check; do
+            run "oracle/$script.py at high power" /usr/bin/python3 "$root/test/oracle/$script.py" "$build/potluck" --tier verify
+        done
         limit=1800
     fi
 done

@@ -43,6 +43,7 @@ static double residual(const struct sampled_law *s, struct words w, uint64_t i) 
 
 const struct law ISA(law_deterministic) = {
     .kind = {"deterministic", "always the same time", "", parameters, 1},
+    .lattice = true,
     .examine = examine,
     .draw = draw,
     .mgf = mgf,

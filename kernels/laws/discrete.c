@@ -116,6 +116,7 @@ static double residual(const struct sampled_law *s, struct words w, uint64_t i) 
 }
 
 const struct law ISA(law_discrete) = {.kind = {"discrete", "one of a few times", "", parameters, 2},
+                                      .lattice = true,
                                       .examine = examine,
                                       .prepare = prepare,
                                       .draw = draw,

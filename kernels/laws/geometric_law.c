@@ -73,6 +73,7 @@ static double residual(const struct sampled_law *s, struct words w, uint64_t i) 
 const struct law ISA(law_geometric) = {
     .kind = {"geometric", "whole steps, each the last with probability 1 / mean", "", parameters,
              1},
+    .lattice = true,
     .examine = examine,
     .prepare = prepare,
     .draw = draw,

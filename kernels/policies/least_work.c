@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * least-work{d}: the server that will be free first, of all (with equal servers the same as one queue
- * for all), or of d independent uniform ones. Idle ones are alike: a uniform one of them, or the
- * origin if it is idle, as `ties` says; of d, the first drawn. Not with failures: when a server will
- * be free then depends on breakdowns to come, which policies cannot see. */
+ * for all), or of d independent uniform ones: where the job begins first, which with unequal
+ * service_rates need not be where it ends first. Idle ones are alike: a uniform one of them, or the
+ * origin if it is idle, as `ties` says; of busy ones that will be free at one moment, the lowest
+ * number; of d, the first drawn. Not with failures: when a server will be free then depends on
+ * breakdowns to come, which policies cannot see. */
 #include "blind.h"
 
 static const struct parameter parameters[] = {

@@ -26,9 +26,16 @@ static void choose(const struct sampler *s, struct stream stream, struct block *
     b->candidate[0] = b->origin;
 }
 
+static void route(const struct value *v, const double *rate, uint32_t n, double *routed) {
+    (void)v;
+    for (uint32_t i = 0; i < n; i++)
+        routed[i] = rate[i];
+}
+
 const struct policy ISA(policy_nearest) = {
     .kind = {"nearest", "the server nearest to the job's point (arcs: the successor)", "", NULL, 0},
     .on = ON_PLANE | ON_ARCS,
     .examine = examine,
     .prepare = prepare,
-    .choose = choose};
+    .choose = choose,
+    .route = route};

@@ -72,12 +72,28 @@ static uint32_t first_step(const struct sampler *s, struct stream stream, uint32
     return u ? s->n - u : others;
 }
 
+/* One turn for all. */
+static void choose_central(const struct sampler *s, struct stream stream, struct block *b,
+                           uint32_t *turn) {
+    uint32_t *to = b->raw[0], next = *turn ? *turn - 1 : first_step(s, stream, 0);
+    for (uint32_t i = 0; i < b->size; i++) {
+        to[i] = next;
+        if (may_move(b, i))
+            next = next + 1 < s->n ? next + 1 : 0;
+    }
+    *turn = next + 1;
+}
+
 /* turn[u]: steps from u to the next server, plus one; 0: not yet begun. */
 static void choose(const struct sampler *s, struct stream stream, struct block *b) {
     uint32_t *turn = b->memory, *to = b->candidate[0] = b->raw[0];
     const uint32_t n = s->n;
+    if (!s->turn.distributed) {
+        choose_central(s, stream, b, turn);
+        return;
+    }
     for (uint32_t i = 0; i < b->size; i++) {
-        const uint32_t u = s->turn.distributed ? b->origin[i] : 0;
+        const uint32_t u = b->origin[i];
         to[i] = u;
         if (!may_move(b, i))
             continue;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Nanoseconds per ball of every policy on one core, beside plain scalar loops of the same rule in
- * the same run. Each figure is the best of several rounds in which all contenders take turns.
- * `bench [POLICY]` restricts the table. */
+ * Nanoseconds per ball of every policy, and per job of queues, on one core, beside plain scalar loops
+ * of the same rule in the same run. Each figure is the best of several rounds in which all contenders
+ * take turns.
+ * `bench [POLICY]` restricts the tables, `bench queue` to that of queues. */
 #include "job.h"
+#include "rival_queues.h"
 #include "rivals.h"
 
 #include <math.h>
@@ -12,7 +14,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { ROUNDS = 21 };
+enum { ROUNDS = 21, QUEUE_ROUNDS = 9 };
 
 static double now(void) {
     struct timespec t;
@@ -26,28 +28,28 @@ struct contender {
     void *prepared;
     struct workspace work;
     struct outcome out;
-    uint64_t balls;
+    uint64_t balls; /* or jobs, of a replication */
     double best;
 };
 
-static void contender_init(struct contender *c, enum level level, const char *topology,
-                           const char *policy, const char *method) {
+/* `more`: the lines of the job after its topology and policy. */
+static void contender_init(struct contender *c, const char *model, const char *topology,
+                           const char *policy, const char *more) {
     struct complaints complaints = {0};
     char text[512];
-    snprintf(
-        text, sizeof text,
-        "model: balls\nseed: 1\nreplications: 1000000\ntopology: [%s]\npolicy: [%s]\nmethod: %s\n",
-        topology, policy, method);
-    c->job = job_read("bench", text, NULL, models_at(level), &complaints);
+    snprintf(text, sizeof text,
+             "model: %s\nseed: 1\nreplications: 1000000\ntopology: [%s]\npolicy: [%s]\n%s\n", model,
+             topology, policy, more);
+    c->job = job_read("bench", text, NULL, models_at(level_best()), &complaints);
     if (!c->job) {
         fputs(complaints.text, stderr);
         exit(1);
     }
     const struct facts *f = &c->job->points[0].facts;
-    const struct model *model = c->job->model;
+    const struct model *played = c->job->model;
     struct reason why;
     c->prepared =
-        model->prepare(c->job->points[0].values, c->job->points[0].key, &c->job->budget, &why);
+        played->prepare(c->job->points[0].values, c->job->points[0].key, &c->job->budget, &why);
     if (!c->prepared) {
         fprintf(stderr, "%s: %s\n", topology, why.text);
         exit(1);
@@ -58,12 +60,12 @@ static void contender_init(struct contender *c, enum level level, const char *to
     c->balls = f->servers;
     c->best = INFINITY;
     c->out.count = f->servers > 100000 ? 16 : 500000 / f->servers / 16 * 16;
-    c->out.tally = allocate(c->out.count * model->n_rows, sizeof(int64_t));
-    for (unsigned h = 0; h < model->n_histograms; h++)
-        if (!model->histograms[h].keep && f->bins[h]) {
+    c->out.tally = allocate(c->out.count * played->n_rows, sizeof(int64_t));
+    for (unsigned h = 0; h < played->n_histograms; h++)
+        if (!played->histograms[h].keep && f->bins[h]) {
             c->out.stride[h] = f->bins[h];
             c->out.histogram[h] = allocate(
-                (model->histograms[h].batched ? BATCHES : 1) * f->bins[h], sizeof(uint64_t));
+                (played->histograms[h].batched ? BATCHES : 1) * f->bins[h], sizeof(uint64_t));
         }
 }
 
@@ -164,10 +166,11 @@ static void bench_row(const struct contest *row, uint32_t side) {
     const uint32_t n = side * side;
     const bool box = strstr(row->topology, "%ux%u");
     struct contender c = {0};
-    char topology[96];
+    char topology[96], method[32];
     double rival = INFINITY;
+    snprintf(method, sizeof method, "method: %s", row->method);
     snprintf(topology, sizeof topology, row->topology, box ? side : n, side);
-    contender_init(&c, level_best(), topology, row->policy, row->method);
+    contender_init(&c, "balls", topology, row->policy, method);
     uint8_t *load = allocate(n, 1);
     for (unsigned round = 0; round < ROUNDS; round++) {
         contender_play(&c);
@@ -183,6 +186,60 @@ static void bench_row(const struct contest *row, uint32_t side) {
     contender_free(&c);
 }
 
+/* ---- queues ---- */
+
+static const struct queue_contest {
+    const char *policy;
+    enum rival_rule rule;
+} queue_rows[] = {
+    {"choices: {d: 2}", RIVAL_TWO}, {"round-robin", RIVAL_TURN}, {"random", RIVAL_RANDOM}};
+#define QUEUE_LAMBDA_MEASURED 0.9
+enum { JOBS_OF_SERVER = 400, JOBS_AT_LEAST = 2000000 }; /* a fifth of them before anything counts */
+
+/* Grows the workspace as the runner does, and leaves it so. */
+static void warm_up(struct contender *c) {
+    uint64_t need;
+    while ((need = c->job->model->play(c->prepared, c->job->points[0].key, c->work, &c->out)) > 0) {
+        free(c->work.memory);
+        c->work.size = (2 * need + 63) / 64 * 64;
+        c->work.memory = aligned_alloc(64, c->work.size);
+        CHECK(c->work.memory);
+    }
+}
+
+static void bench_queues(const struct queue_contest *row, uint32_t n) {
+    const uint64_t jobs = (uint64_t)n * JOBS_OF_SERVER;
+    const unsigned times = jobs < JOBS_AT_LEAST ? (unsigned)(JOBS_AT_LEAST / jobs) : 1;
+    struct contender c = {0};
+    char topology[64], more[96];
+    double heap = INFINITY, lazy = INFINITY;
+    snprintf(topology, sizeof topology, "complete: {n: %u}", n);
+    snprintf(more, sizeof more, "lambda: %g\nwarmup: %un\nhorizon: %un", QUEUE_LAMBDA_MEASURED,
+             JOBS_OF_SERVER / 5, JOBS_OF_SERVER / 5 * 4);
+    contender_init(&c, "queue", topology, row->policy, more);
+    c.out.count = times;
+    c.balls = jobs;
+    warm_up(&c);
+    struct rival_queues *q = rival_queues_new(n);
+    for (unsigned round = 0; round < QUEUE_ROUNDS; round++) {
+        contender_play(&c);
+        double start = now(), mean = 0;
+        for (unsigned i = 0; i < times; i++)
+            mean += rival_heap(q, row->rule, QUEUE_LAMBDA_MEASURED, jobs);
+        heap = fmin(heap, (now() - start) * 1e9 / times / (double)jobs);
+        start = now();
+        for (unsigned i = 0; i < times; i++)
+            mean += rival_lazy(q, row->rule, QUEUE_LAMBDA_MEASURED, jobs);
+        lazy = fmin(lazy, (now() - start) * 1e9 / times / (double)jobs);
+        sink += (uint64_t)mean;
+    }
+    printf("%-34s %9u %8.2f %8.2f %6.2fx %8.2f %6.2fx\n", row->policy, n, c.best, heap,
+           heap / c.best, lazy, lazy / c.best);
+    fflush(stdout);
+    rival_queues_free(q);
+    contender_free(&c);
+}
+
 int main(int argc, char **argv) {
     printf("ns per ball, one core, level %s; balls = servers\n", level_name[level_best()]);
     printf("%-70s %-34s %-10s %9s %8s %8s %7s\n", "topology", "policy", "method", "n", "potluck",
@@ -191,5 +248,13 @@ int main(int argc, char **argv) {
         for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
             if (argc < 2 || strstr(rows[i].policy, argv[1]))
                 bench_row(&rows[i], side);
+    printf("\nmodel queue: ns per job, Poisson arrivals, exponential services, lambda %g\n",
+           QUEUE_LAMBDA_MEASURED);
+    printf("%-34s %9s %8s %8s %7s %8s %7s\n", "policy", "n", "potluck", "heap", "ratio", "lazy",
+           "ratio");
+    for (uint32_t n = 1000; n <= 10000; n *= 10)
+        for (size_t i = 0; i < sizeof queue_rows / sizeof *queue_rows; i++)
+            if (argc < 2 || strcmp(argv[1], "queue") == 0 || strstr(queue_rows[i].policy, argv[1]))
+                bench_queues(&queue_rows[i], n);
     return sink == 42;
 }

@@ -1,22 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "rivals.h"
 
+#include "xoshiro.h"
+
 #include <string.h>
 
-/* xoshiro256** 1.0 (Blackman and Vigna, 2018). */
-static uint64_t state[4] = {1, 2, 3, 4};
-static inline uint64_t rotate(uint64_t x, int k) {
-    return x << k | x >> (64 - k);
-}
+static struct xoshiro words = {{1, 2, 3, 4}};
 static inline uint64_t next(void) {
-    const uint64_t result = rotate(state[1] * 5, 7) * 9, t = state[1] << 17;
-    state[2] ^= state[0];
-    state[3] ^= state[1];
-    state[1] ^= state[2];
-    state[0] ^= state[3];
-    state[2] ^= t;
-    state[3] = rotate(state[3], 45);
-    return result;
+    return xoshiro_next(&words);
 }
 
 static struct rival_result finish(const uint8_t *load, uint32_t n, uint64_t moved, uint64_t hops) {

@@ -13,6 +13,8 @@ import subprocess
 import sys
 import tempfile
 
+import _malformed_queues as queues
+
 HEAD = "replications: 9\ntopology: {ring: {n: 20}}\npolicy: pot\n"  # lines 1 to 3; cases go on at line 4
 
 # (job text after HEAD, [(line, column, words), ...]): the whole list of complaints.
@@ -311,6 +313,8 @@ def main():
     for number, (text, expected) in enumerate(job_cases()):
         command = "plan" if number % 4 == 3 else "run"
         cases.append((text[:300], [command, "job.yaml"], {"job.yaml": text}, expected))
+    for text, expected in queues.cases():
+        cases.append((text, ["plan", "job.yaml"], {"job.yaml": text.encode()} | queues.FILES, expected))
     files = {"good.yaml": GOOD.encode(), "old.h5": b"not a result\n"}
     for arguments, expected in COMMANDS:
         cases.append((" ".join(arguments), arguments, files, expected))

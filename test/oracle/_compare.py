@@ -56,6 +56,16 @@ class Comparisons:
         """Two histograms of independent draws from one unknown law."""
         self.tests.append(("same", name, counts, other))
 
+    def above(self, name: str, got: float, s: float, *, df: int, power: float = math.inf) -> None:
+        """A mean that is larger than 0, clearly so unless `power` is given: then it must not be
+        below 0, known up to a standard error of `power`.
+        """
+        self.tests.append(("above", name, got, s, df, power))
+
+    def chance(self, name: str, p: float) -> None:
+        """The p-value of a test made elsewhere."""
+        self.tests.append(("chance", name, p))
+
     def rare(self, name: str, count: float, expected: float) -> None:
         """A count so small that it is Poisson."""
         self.tests.append(("rare", name, count, expected))
@@ -77,6 +87,8 @@ class Comparisons:
                 "counts": self._counts,
                 "same": self._same,
                 "rare": self._rare,
+                "above": self._above,
+                "chance": self._chance,
             }[kind](level, *rest)
             failures += [f"{name}: {verdict}"] * bool(verdict)
         return (
@@ -96,6 +108,19 @@ class Comparisons:
         if s > power + tolerance:
             return f"s = {s:.3g} is above {power:.3g}: too few replications to prove anything"
         return ""
+
+    @staticmethod
+    def _above(level, got, s, df, power) -> str:
+        z = stats.t.isf(level, df)
+        if math.isinf(power):
+            good = got > z * s
+        else:
+            good = got >= -z * s and s <= power
+        return "" if good else f"{got:.4g} is not above 0: s {s:.3g}, t {z:.2f}, power {power:g}"
+
+    @staticmethod
+    def _chance(level, p) -> str:
+        return "" if p >= level else f"p = {p:.3g}"
 
     @staticmethod
     def _counts(level, counts, law) -> str:

@@ -83,7 +83,8 @@ def job_text(s: Queues) -> str:
     """The job file; a fixed seed makes every comparison a deterministic one."""
     per = max(200, round(jobs_for(s) / REPLICATIONS))
     lines = ["model: queue", "topology:", f"  - {s.topology}", "policy:", f"  - {s.policy}"]
-    lines += [f"lambda: {s.lam!r}", "service:", f"  - {s.service}"]
+    lines += [] if s.finite else [f"lambda: {s.lam!r}"]  # a trace has its own rate
+    lines += ["service:", f"  - {s.service}"]
     if s.finite:
         lines += [f"replications: {FINITE_REPLICATIONS}", "warmup: 0", f"horizon: {s.finite}"]
         lines += ["allow_unstable: true"]
@@ -108,6 +109,8 @@ class Outcome:
         self.batch = batch / batch.sum(axis=1, keepdims=True)  # shares of time by load
         self.chosen = f["load_at_chosen"][0].astype(float)
         self.servers = f["server_queue"][0][: self.n] if "server_queue" in f else None
+        name = "server_neighbour_correlation"
+        self.together = f[name][0][: self.n] if name in f else None
 
     def functional(self, weight: np.ndarray) -> tuple[float, float]:
         """Mean and standard error of a sum over loads of weight times share of time."""
@@ -152,8 +155,8 @@ def chosen_settings(
     return out
 
 
-def compare(cmp, r: dict, s: Queues, o: Outcome) -> None:
-    """One record."""
+def compare(cmp, r: dict, s: Queues, o: Outcome, least: float) -> None:
+    """One record; probabilities below `least` are left out."""
     name, quantity, p = r["id"], r["id"].split(".")[-1], r["parameters"]
     value, aim = r["value"], target(s.load)
     error = r.get("se", 0.0)
@@ -181,19 +184,24 @@ def compare(cmp, r: dict, s: Queues, o: Outcome) -> None:
     elif quantity in ("sigma", "Pwait"):
         waits = o.chosen[1:].sum() / o.chosen.sum()
         # The mean wait is known less well than how many wait.
-        sigma = waits * o.se["waiting"] / o.mean["waiting"]
+        sigma = waits * o.se["waiting"] / o.mean["waiting"] if waits else 0.0
         cmp.mean(f"{name} {s}", waits, sigma, value, power=0.01 * value + 1e-5, **loose)
     elif quantity == "N2":
         loads = np.arange(o.batch.shape[1], dtype=float)
         got = o.functional(loads**2)
         cmp.mean(f"{name} {s}", *got, value, power=8 * aim * value, df=BATCHES - 1, **loose)
     elif quantity == "tails":
-        tails(cmp, r, s, o)
+        tails(cmp, r, s, o, least)
     elif quantity == "node_means":
         for i, q in enumerate(value):
             # With queues that go up and down together this is more than their own errors.
             sigma = 2 * math.sqrt(o.n) * o.se["queue_length"]
             cmp.mean(f"{name} {i} {s}", o.servers[i], sigma, q, power=0.05 * q, **loose)
+    elif quantity == "corr":
+        alone = not p["graph"].startswith("ring")  # then only the edges at server 0 are meant
+        sigma = o.se["neighbour_correlation"] * (2 * math.sqrt(o.n) if alone else 1)
+        got = o.together[0] if alone else o.mean["neighbour_correlation"]
+        cmp.mean(f"{name} {s}", got, sigma, value, power=0.02 * value, **loose)
     elif quantity == "T_quantiles":
         for q, expected in zip(p["support"], value):
             row = f"response_q{round(100 * q)}"
@@ -208,10 +216,10 @@ def compare(cmp, r: dict, s: Queues, o: Outcome) -> None:
             )
 
 
-def tails(cmp, r: dict, s: Queues, o: Outcome) -> None:
+def tails(cmp, r: dict, s: Queues, o: Outcome, least: float) -> None:
     errors = r.get("se") or [0.0] * len(r["value"])
     for k, q, error in zip(r["parameters"]["support"], r["value"], errors):
-        if q < 1e-5:
+        if q < least:
             continue  # not to be tested by simulation
         got, sigma = o.functional((np.arange(o.batch.shape[1]) >= k).astype(float))
         cmp.mean(
@@ -255,4 +263,4 @@ def queues(suite) -> None:
                 got = o.mean["occupied"], o.se["occupied"]
                 suite.cmp.mean(f"{s} occupied", *got, s.load, power=0.002 * s.load)
             for r in wanted[s]:
-                compare(suite.cmp, r, s, o)
+                compare(suite.cmp, r, s, o, 1e-5 if suite.factor == 1 else 1e-6)

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Reference records of queues as settings of the model `queue`, and what they say of an outcome.
 
-`setting_of` gives None for records that no run is held against:
-- limits and approximations (sm.mf, sm.refined, gq.pair): queue_theory_check.py has them;
-- what enumeration says of all assignments (ids that end in .best .violations .order);
-- means without a finite variance of their estimate: Pareto services of shape up to 4;
-- the published table of the supermarket model, but for its column of simulations;
-- correlations of neighbours;
+`setting_of` gives None for records that no run of laws.py is held against; coverage.py lists who
+has them instead:
+- limits and approximations (sm.mf, sm.refined, gq.pair): queue_theory_check.py, chain_check.py;
+- what enumeration says of all assignments (ids that end in .best .violations .order):
+  enumeration_check.py;
 - completions of finite sets of jobs (ids that end in _EC or makespan, lr.geom, lr.counterexample):
-  the model records responses.
+  E9 and E10 of experiments.py, and enumeration_check.py;
+- means without a finite variance of their estimate, Pareto services of shape up to 4: for M/G/1
+  the formula, their quantiles and truncated means are E6 of experiments.py; for lr.sim heavy() of
+  _held_back.py.
 """
 from __future__ import annotations
 
@@ -37,6 +39,11 @@ VARIABILITY = {
     "hyperexponential: {scv: 10}": 10.0,
     SERVICES["lognorm_s1"]: 1.7,
     "weibull: {shape: 0.5}": 5.0,
+    "erlang: {shape: 3}": 1 / 3,
+    "hyperexponential: {scv: 3}": 3.0,
+    "lognormal: {scv: 2}": 2.0,
+    "weibull: {shape: 2}": 0.273,
+    "discrete: {values: [0.5, 2], probabilities: [2/3, 1/3]}": 0.5,
 }
 
 
@@ -93,16 +100,14 @@ def supermarket(p: dict) -> Queues | None:
     return Queues(complete(n), policy, lam, load=lam)
 
 
-def graph(p: dict) -> Queues:
+def graph(p: dict, small: bool) -> Queues:
     from _suite import topology_of  # pylint: disable=import-outside-toplevel
 
-    return Queues(
-        topology_of(p["graph"]),
-        "unif-pot: {k: 1}",
-        p["lam"],
-        load=p["lam"],
-        more=("ties: fair", "keep: [rows, server-queues]"),
-    )
+    more = ("ties: fair", "keep: [rows, server-queues]")
+    if small:
+        more = ("ties: fair", "watch_neighbours: true")
+        more += ("keep: [rows, server-queues, server-correlations]",)
+    return Queues(topology_of(p["graph"]), "unif-pot: {k: 1}", p["lam"], load=p["lam"], more=more)
 
 
 def routed(words: list[str], p: dict) -> Queues | None:
@@ -235,9 +240,7 @@ def setting_of(r: dict) -> Queues | None:
             return Queues(complete(p["N"]), "jsq", p["lam"], load=p["lam"])
         return supermarket(p)
     if kind == "gq":
-        if rest[0] == "pair" or rest[-1] == "corr":
-            return None
-        return graph(p)
+        return None if rest[0] == "pair" else graph(p, rest[0] == "exact")
     if kind == "lr" and rest[0] in ("enum", "cvd", "geom", "batch0", "counterexample"):
         return finite(rest, p)
     return routed(rest, p) if kind == "lr" and rest[0] != "sim" else None

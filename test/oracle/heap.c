@@ -54,8 +54,6 @@ static struct {
 } failures;
 
 static void serve(uint32_t who);
-static void rank_up(uint32_t who, uint64_t load);
-static void rank_down(uint32_t who, uint64_t load);
 static double up_time(uint32_t who, uint64_t cycle);
 static double down_time(uint32_t who, uint64_t cycle);
 
@@ -112,7 +110,7 @@ static void leave(uint32_t who) {
     stop(who);
     s->first->ends = now;
     s->first = s->first->next;
-    rank_down(who, s->number--);
+    s->number--;
     if (failures.any && !failures.while_idle && s->up_left <= 0)
         go_down(who); /* the time up is over with the job */
     serve(who);
@@ -121,7 +119,6 @@ static void leave(uint32_t who) {
 static void join_queue(struct job *j) {
     struct server *s = &servers[j->server];
     j->seen = s->number++;
-    rank_up(j->server, j->seen);
     j->left = j->service / s->speed;
     if (s->first)
         s->last->next = j;
@@ -196,7 +193,7 @@ static void begin_failures(void) {
 
 static struct {
     enum { POISSON, BATCH, MMPP, TRACE, RENEWAL } kind;
-    bool total, synchronised, by_rate;
+    bool total, synchronised, by_rate, each; /* each server has a stream */
     struct times gap, stay;
     double lambda, all; /* rates: of a server, of all together */
     double *rate;       /* multipliers */
@@ -204,9 +201,12 @@ static struct {
     uint64_t *count;    /* per stream: gaps used */
     uint64_t batches;
     double rates[VALUES], switches[VALUES]; /* mmpp */
-    unsigned states, state;
-    double until, level, level_until, since, sum;
-    uint64_t stays;
+    unsigned states;
+    struct modulation {
+        unsigned state;
+        double until, level, level_until, since, sum;
+        uint64_t stays, values;
+    } * chain;     /* per stream */
     double *trace; /* rows of `columns` numbers */
     unsigned columns;
     uint64_t rows;
@@ -294,9 +294,11 @@ static void read_arrivals(const char *text) {
         stream.columns = (unsigned)strtoul(setting("columns", "1"), NULL, 10);
         stream.rows = numbers / stream.columns;
     }
-    if (stream.by_rate && (stream.kind != RENEWAL || stream.total))
+    stream.each = !stream.total && (stream.kind == RENEWAL || stream.kind == MMPP);
+    if (stream.by_rate && !stream.each)
         fill_origins();
     stream.count = get(n, sizeof *stream.count);
+    stream.chain = get(n, sizeof *stream.chain);
 }
 
 /* ---- the modulated stream: rates round a cycle of states ---- */
@@ -308,39 +310,49 @@ static double cycle(bool weighted) {
     return sum;
 }
 
-static double state_rate(void) {
-    return stream.rates[stream.state] / (cycle(true) / cycle(false)) * stream.all;
+/* Of a stream: all servers', or one server's. */
+static double stream_rate(uint32_t who) {
+    return stream.total ? stream.all : stream.lambda * stream.rate[who];
 }
 
-static void next_stay(void) {
-    const double stay = draw(&stream.stay, PURPOSE_ARRIVAL, APART + LAW_LANES, stream.stays++) /
-                        stream.switches[stream.state];
-    stream.since = stream.until;
-    stream.level = stream.level_until;
-    stream.until += stay;
-    stream.level_until += stay * state_rate();
+static double state_rate(uint32_t who) {
+    return stream.rates[stream.chain[who].state] / (cycle(true) / cycle(false)) * stream_rate(who);
 }
 
-static void begin_modulation(void) {
-    const double u = (rng_word(words, PURPOSE_ARRIVAL, APART + 2 * LAW_LANES, 0) + 0.5) * 0x1p-32;
+static void next_stay(uint32_t who) {
+    struct modulation *m = &stream.chain[who];
+    const uint32_t lane = stream.total ? APART + LAW_LANES : 2 * APART + who * lanes(&stream.stay);
+    const double stay =
+        draw(&stream.stay, PURPOSE_ARRIVAL, lane, m->stays++) / stream.switches[m->state];
+    m->since = m->until;
+    m->level = m->level_until;
+    m->until += stay;
+    m->level_until += stay * state_rate(who);
+}
+
+static void begin_modulation(uint32_t who) {
+    struct modulation *m = &stream.chain[who];
+    const double u = (rng_word(words, PURPOSE_ARRIVAL, APART + 2 * LAW_LANES, who) + 0.5) * 0x1p-32;
     double share = 0;
-    stream.sum = stream.until = stream.level_until = 0;
-    stream.stays = 0;
-    for (stream.state = 0; stream.state + 1 < stream.states; stream.state++) {
-        share += 1 / stream.switches[stream.state] / cycle(false);
+    *m = (struct modulation){0};
+    for (; m->state + 1 < stream.states; m->state++) {
+        share += 1 / stream.switches[m->state] / cycle(false);
         if (u < share)
             break;
     }
-    next_stay();
+    next_stay(who);
 }
 
-static double modulated(uint64_t job) {
-    stream.sum += draw(&stream.gap, PURPOSE_ARRIVAL, 0, job);
-    while (stream.sum >= stream.level_until) {
-        stream.state = (stream.state + 1) % stream.states;
-        next_stay();
+static double modulated(uint32_t who) {
+    struct modulation *m = &stream.chain[who];
+    if (stream_rate(who) <= 0)
+        return (double)INFINITY;
+    m->sum += of_server(&stream.gap, PURPOSE_ARRIVAL, who, m->values++);
+    while (m->sum >= m->level_until) {
+        m->state = (m->state + 1) % stream.states;
+        next_stay(who);
     }
-    return stream.since + (stream.sum - stream.level) / state_rate();
+    return m->since + (m->sum - m->level) / state_rate(who);
 }
 
 /* ---- streams as events ---- */
@@ -356,7 +368,9 @@ static void next_arrival(double time, uint32_t who, uint64_t job) {
         time += draw(&stream.gap, PURPOSE_ARRIVAL, 0, stream.batches);
         break;
     case MMPP:
-        time = modulated(job);
+        time = modulated(who);
+        if (isinf(time))
+            return;
         break;
     case TRACE:
         if (job >= stream.rows)
@@ -385,13 +399,13 @@ static void next_arrival(double time, uint32_t who, uint64_t job) {
 }
 
 static void begin_arrivals(void) {
-    const bool each = stream.kind == RENEWAL && !stream.total;
+    const uint32_t streams = stream.each ? n : 1;
     stream.batches = 0;
-    if (stream.kind == MMPP)
-        begin_modulation();
+    for (uint32_t i = 0; i < streams && stream.kind == MMPP; i++)
+        begin_modulation(i);
     for (uint32_t i = 0; i < n; i++)
         stream.count[i] = 0;
-    for (uint32_t i = 0; i < (each ? n : 1); i++)
+    for (uint32_t i = 0; i < streams; i++)
         next_arrival(0, i, 0);
 }
 
@@ -439,55 +453,32 @@ static void read_route(const char *text, const char *topology) {
     dealer.order = get(n, sizeof *dealer.order);
 }
 
-/* Servers by load, as the policies that see all of them keep them: `below[k]` have a load below k
- * and come first. One job more: changes places with the last of its load; one less: with the first.
- * jiq and least-work tell idle from busy only. */
-enum { LOADS = 4096 };
-static struct { uint32_t *order, *position, below[LOADS]; } ranks;
-
-static void change_places(uint32_t v, uint32_t at) {
-    const uint32_t from = ranks.position[v], other = ranks.order[at];
-    ranks.order[from] = other;
-    ranks.order[at] = v;
-    ranks.position[other] = from;
-    ranks.position[v] = at;
-}
-
-static bool ranked(uint64_t load) {
-    return router == JSQ ? load < LOADS - 1 : load == 0;
-}
-
-static void rank_up(uint32_t v, uint64_t load) {
-    if (router >= JSQ && ranked(load))
-        change_places(v, --ranks.below[load + 1]);
-}
-
-static void rank_down(uint32_t v, uint64_t load) {
-    if (router >= JSQ && ranked(load - 1))
-        change_places(v, ranks.below[load]++);
-}
-
 static void begin_route(void) {
     dealer.sent = 0;
-    free(ranks.order);
-    free(ranks.position);
-    ranks.order = get(n, sizeof *ranks.order);
-    ranks.position = get(n, sizeof *ranks.position);
     for (uint32_t i = 0; i < n; i++) {
         dealer.turn[i] = 0;
-        dealer.order[i] = ranks.order[i] = ranks.position[i] = i;
+        dealer.order[i] = i;
     }
-    ranks.below[0] = 0;
-    for (unsigned load = 1; load < LOADS; load++)
-        ranks.below[load] = n;
 }
 
-/* A uniform one of the servers with this load, or the origin if it has it and wins ties. */
+/* A uniform one, by number, of the servers with this load, or the origin if it has it and wins
+ * ties. */
 static uint32_t of_load(uint64_t load, uint64_t job, uint32_t origin) {
-    const uint32_t from = ranks.below[load], size = ranks.below[load + 1] - from;
+    uint32_t size = 0, to = 0;
+    for (uint32_t i = 0; i < n; i++)
+        size += servers[i].number == load;
     if (origin_wins && servers[origin].number == load)
         return origin;
-    return ranks.order[from + rng_below(words, PURPOSE_TIE, 1, job, size)];
+    for (uint32_t rank = rng_below(words, PURPOSE_TIE, 1, job, size);; to++)
+        if (servers[to].number == load && rank-- == 0)
+            return to;
+}
+
+static uint64_t least_number(void) {
+    uint64_t least = UINT64_MAX;
+    for (uint32_t i = 0; i < n; i++)
+        least = servers[i].number < least ? servers[i].number : least;
+    return least;
 }
 
 /* When a server is done with what it has, if nothing fails. */
@@ -502,7 +493,7 @@ static double free_at(uint32_t v) {
 static uint32_t least_work(uint64_t job, uint32_t origin) {
     uint32_t v[MANY] = {0}, best = 0;
     if (!d) {
-        if (ranks.below[1] > 0)
+        if (least_number() == 0)
             return of_load(0, job, origin);
         for (uint32_t i = 1; i < n; i++)
             best = free_at(i) < free_at(best) ? i : best;
@@ -560,7 +551,6 @@ static uint32_t placed(uint64_t job, uint32_t *origin, bool may) {
 
 /* Where a job goes; `edge` gives it another origin. */
 static uint32_t route(uint64_t job, uint32_t *origin, bool may) {
-    uint64_t least = UINT64_MAX;
     if (router == PLACED)
         return placed(job, origin, may);
     if (!may)
@@ -578,11 +568,9 @@ static uint32_t route(uint64_t job, uint32_t *origin, bool may) {
     case SEQUENCE:
         return (uint32_t)dealer.list[dealer.sent++ % dealer.length];
     case JSQ:
-        for (uint32_t i = 0; i < n; i++)
-            least = servers[i].number < least ? servers[i].number : least;
-        return of_load(least, job, *origin);
+        return of_load(least_number(), job, *origin);
     case JIQ:
-        return ranks.below[1] > 0 ? of_load(0, job, *origin) : *origin;
+        return least_number() == 0 ? of_load(0, job, *origin) : *origin;
     default:
         return least_work(job, *origin);
     }
@@ -607,9 +595,9 @@ static void arrive(uint64_t number, uint32_t origin, double needs) {
 
 /* An event of a stream: a job, or a batch of them. */
 static uint64_t arrivals_at(struct event e, uint64_t number) {
-    uint32_t origin = stream.kind == BATCH                      ? origin_of(stream.batches++)
-                      : stream.kind == RENEWAL && !stream.total ? e.who
-                                                                : origin_of(number);
+    uint32_t origin = stream.kind == BATCH ? origin_of(stream.batches++)
+                      : stream.each        ? e.who
+                                           : origin_of(number);
     const double *row = stream.kind == TRACE ? &stream.trace[number * stream.columns] : NULL;
     if (row && stream.columns > 1)
         origin = (uint32_t)row[1];

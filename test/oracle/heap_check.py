@@ -111,8 +111,8 @@ JOBS = [
     {"topology": [FOUR], "policy": ["pot", "round-robin: {scope: distributed}"], "lambda": [0.5],
      "arrivals": ["erlang: {shape: 2}", "deterministic"], "synchronised": "true",
      "arrival_scope": ["server", "total"]},
-    {"topology": [FOUR], "policy": ["pot", "random"], "lambda": [0.5], "arrival_scope": "total",
-     "arrivals": ["mmpp: {rates: [1.5, 0.5], switch: 0.1}",
+    {"topology": [FOUR], "policy": ["pot", "random"], "lambda": [0.5],
+     "arrival_scope": ["server", "total"], "arrivals": ["mmpp: {rates: [1.5, 0.5], switch: 0.1}",
                   "mmpp: {rates: [3, 0, 1], switch: [1, 0.5, 0.2]}"]},
     {"topology": [FOUR], "lambda": [0.5],
      "policy": ["pot", "choices: {d: 3}", "random", "round-robin", "jsq", "jiq"],
@@ -121,14 +121,20 @@ JOBS = [
      "lambda": [0.4], "redirectable": "0.6"},
     {"topology": [FOUR], "policy": PLACED[1:4] + DEALT[1:4] + SEEING, "lambda": [0.6],
      "service_rates": "[1, 2]", "arrival_rates": "[1, 0.5, 1.5, 0]",
-     "arrivals": ["poisson", "erlang: {shape: 2}"]},
+     "arrivals": ["poisson", "erlang: {shape: 2}", "mmpp: {rates: [2, 0.5], switch: [1, 0.3]}"],
+     "arrival_scope": ["server", "total"]},
     {"topology": [FOUR], "policy": ["pot", "round-robin"], "lambda": [0.5], "service_mean": "0.5",
      "service": ["erlang: {shape: 2, mean: 3}", LAWS[10], LAWS[11]],
      "failures": [FAILURES[0], "none"]},
     {"topology": [RING], "policy": ["pot", "jsq"], "lambda": [0.8], "warmup": "{time: 40}",
      "horizon": "{time: 100}"},
+    # Everything happens at multiples of one time, so much at once.
+    {"topology": [FOUR], "policy": SEEING, "ties": BOTH, "lambda": [0.5],
+     "arrivals": ["deterministic", "discrete: {values: [1, 3], probabilities: [0.5, 0.5]}"],
+     "arrival_scope": ["server", "total"], "synchronised": "true",
+     "service": ["deterministic", "discrete: {values: [0.5, 1.5], probabilities: [0.5, 0.5]}"]},
     {"topology": [FOUR], "policy": ["pot", "permuted", "round-robin: {scope: distributed}"],
-     "lambda": [1], "arrivals": [f"trace: {{file: {i}.txt}}" for i in (1, 2, 3)], "warmup": "0",
+     "arrivals": [f"trace: {{file: {i}.txt}}" for i in (1, 2, 3)], "warmup": "0",
      "horizon": "90", "allow_unstable": "true", "service": ["uniform", "deterministic"]},
 ]
 #: Traces: a job's time, then its server, then its service; several jobs at one time.
@@ -333,9 +339,11 @@ def simulate(program, heap, folder, seed, job):
             n = int(f["n"][i])
             spans = [span(text["warmup"], n), span(text["horizon"], n)]
             rates = [float(x) for x in shared.get("arrival_rates", "1").strip("[]").split(",")]
-            rate = float(p["lambda"]) * n * np.mean(rates)
             columns = re.match(r"trace: {file: (\d)", p["arrivals"])
-            rate = len(TRACE) / TRACE[-1][0] if columns else rate
+            if columns:
+                rate = len(TRACE) / TRACE[-1][0]
+            else:
+                rate = float(p["lambda"]) * n * np.mean(rates)
             end = sum(x if kind == "time" else x / rate for kind, x in spans)
             wide = int(columns[1]) if columns else 0
             numbers = " ".join(str(x) for row in TRACE for x in row[:wide])

@@ -16,6 +16,7 @@ or what the comparison states. `verify` plays four times the replications.
 import argparse
 import sys
 
+from _held_back import heavy, held_back
 from _large_systems import fluid, max_load, simulated
 from _points import (
     arc_choices,
@@ -29,6 +30,7 @@ from _points import (
 from _proximity import hop_laws, published_table
 from _queue_runs import queues
 from _random_graphs import everybody_near, files, generators, pot_costs, star_balance, tiny_graphs
+from _ring_queues import ring_queues
 from _small_systems import graph_theory, graphs, small, small_theory
 from _suite import Suite
 
@@ -66,6 +68,9 @@ def main() -> int:
         plane_is_torus,
         plane_table,
         queues,
+        held_back,
+        heavy,
+        ring_queues,
     ):
         if not options.part or part.__name__ in options.part:
             part(suite)

@@ -202,6 +202,17 @@ def records() -> None:
     check("kinds of records seen", len(seen), 10, 0)
 
 
+def published() -> None:
+    """The columns of the published table that are theory: the limit, and its correction by 1/n."""
+    for r in json.loads((HERE / "oracles.json").read_text()):
+        if not r["id"].startswith("sm.published"):
+            continue
+        p = r["parameters"]
+        limit = queues.supermarket_tails(p["lam"], p["d"], 60)[1:].sum()
+        refined = limit + queues.supermarket_refined(p["lam"], p["d"]).sum() / p["N"]
+        check(r["id"], [limit, refined], r["value"][:2], 6e-5)
+
+
 def sums() -> None:
     """Identities between formulas."""
     for lam in (0.3, 0.9):
@@ -240,6 +251,7 @@ def sums() -> None:
 
 def main() -> int:
     records()
+    published()
     sums()
     print(f"{passed} passed, {failed} failed")
     return int(failed > 0)

@@ -18,7 +18,8 @@ import sys
 import h5py
 import numpy as np
 
-from _common import Checks, Lab, differing, digest, equal
+import _queue_jobs
+from _common import Checks, Lab, differing, digest, equal, until, wait
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 LAYOUTS = [(1, 1), (1, 2), (2, 1), (3, 2), (5, 1)]
@@ -164,7 +165,7 @@ JOBS = {
     "plane": NEAREST,
     "few": PLACES,
     "circle": CIRCLE,
-}
+} | _queue_jobs.JOBS
 # With so little that lists of neighbours and tables of distances do not fit, searches take their place.
 TIGHT = {"large": "1M"}
 
@@ -207,6 +208,8 @@ def variants(lab, program_of_clang, name):
 
 
 def one_digest(checks, lab, program_of_clang):
+    for name, text in _queue_jobs.FILES.items():
+        (lab.folder / name).write_text(text)
     for name, text in JOBS.items():
         job, reference, expected = lab.job(text, name), None, None
         for how, arguments in variants(lab, program_of_clang, name):
@@ -311,6 +314,24 @@ def only(checks, lab):
     checks.check(printed and float(printed[1]) == f["mean_cost"][2], "--only 2 prints another mean cost than the file's")
 
 
+def carried_on(checks, lab):
+    """Queues that are killed, or given fewer replications at first, end in the same bytes."""
+    for name, text in _queue_jobs.JOBS.items():
+        job, whole, killed, short = lab.job(text, name), lab.fresh(), lab.fresh(), lab.fresh()
+        checks.same(lab.run(job, whole)[0], 0, f"{name}, exit code")
+        process = lab.start(lab.command(job, killed, "--checkpoint", "0.001", "--threads", "1"))
+        until(lambda: killed.exists() or process.poll() is not None)
+        process.kill()
+        wait(process)
+        checks.same(lab.run(job, killed, "--resume")[0], 0, f"{name}, exit code of --resume after a kill")
+        checks.check(digest(killed) == digest(whole), f"{name}, killed and resumed: other bytes")
+        if "until:" in text:
+            continue
+        checks.same(lab.run(job, short, "-r", "3")[0], 0, f"{name}, exit code with -r 3")
+        checks.same(lab.run(job, short, "--resume")[0], 0, f"{name}, exit code of --resume after -r 3")
+        checks.check(digest(short) == digest(whole), f"{name}, 3 replications and then the others: other bytes")
+
+
 def counts_on_the_command_line(checks, lab):
     a, _ = play(checks, lab, small(replications=41), name="r")
     b, _ = play(checks, lab, small(replications=7), "-r", "41", name="r")
@@ -342,6 +363,7 @@ def main():
         keep_means(checks, lab)
         only(checks, lab)
         counts_on_the_command_line(checks, lab)
+        carried_on(checks, lab)
     return checks.finish()
 
 

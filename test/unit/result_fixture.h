@@ -65,6 +65,9 @@ enum {
     FX_DEGREE_BINS,
     FX_DISTANCES,
     FX_SORTED,
+    FX_KNOWN,
+    FX_TIMES,
+    FX_DONE,
     FX_HISTOGRAMS
 };
 static const struct histogram fx_histograms[FX_HISTOGRAMS] = {
@@ -78,6 +81,7 @@ static const struct histogram fx_histograms[FX_HISTOGRAMS] = {
      .units = "ball",
      .long_name = "balls by server",
      .axis = AXIS_SERVER,
+     .averages = true,
      .keep = "server-loads"},
     {.name = "degree_count",
      .units = "server",
@@ -95,9 +99,28 @@ static const struct histogram fx_histograms[FX_HISTOGRAMS] = {
      .units = "1",
      .long_name = "sorted shares",
      .axis = AXIS_SERVER,
-     .unit = 0.25,
+     .averages = true,
      .keep = "share-sorted"},
+    {.name = "times_known",
+     .units = "replication",
+     .long_name = "replications with a k-th time",
+     .axis = AXIS_COMPLETION},
+    {.name = "times",
+     .units = "time",
+     .long_name = "k-th time",
+     .axis = AXIS_COMPLETION,
+     .averages = true,
+     .counter = FX_KNOWN},
+    {.name = "times_cdf",
+     .units = "1",
+     .long_name = "share of k-th times before another time",
+     .axis = AXIS_COMPLETION,
+     .second = AXIS_GRID,
+     .averages = true,
+     .batched = true},
 };
+enum { FX_COMPLETIONS = 4, FX_GRID = 3 };
+static const double fx_grid[FX_GRID] = {0.5, 1, 4};
 static const struct model fx_model = {
     .kind = {"balls", "a stub", "", fx_parameters, FX_PARAMETERS},
     .rows = fx_rows,
@@ -156,17 +179,18 @@ static inline struct fx_job *fx_job_new(struct fixture f) {
     struct fx_job *x = allocate(1, sizeof *x);
     struct job *job = &x->job;
     x->settings = allocate(f.points, sizeof *x->settings);
-    *job = (struct job){.path = "fixture.yaml",
-                        .text = duplicate_text("title: \"caf\xc3\xa9\"\nmodel: balls\n"),
-                        .title = duplicate_text("caf\xc3\xa9"),
-                        .model = &fx_model,
-                        .seed = 0xfedcba9876543210u,
-                        .common = true,
-                        .keep_rows = !f.means,
-                        .keep_histogram = {true, true, f.servers, true, true, true, f.servers},
-                        .n_points = f.points,
-                        .resolved = duplicate_text("model: balls\nreplications: 7\n"),
-                        .identity = duplicate_text("model: balls\n")};
+    *job = (struct job){
+        .path = "fixture.yaml",
+        .text = duplicate_text("title: \"caf\xc3\xa9\"\nmodel: balls\n"),
+        .title = duplicate_text("caf\xc3\xa9"),
+        .model = &fx_model,
+        .seed = 0xfedcba9876543210u,
+        .common = true,
+        .keep_rows = !f.means,
+        .keep_histogram = {true, true, f.servers, true, true, true, f.servers, true, true, true},
+        .n_points = f.points,
+        .resolved = duplicate_text("model: balls\nreplications: 7\n"),
+        .identity = duplicate_text("model: balls\n")};
     job->points = allocate(f.points, sizeof *job->points);
     for (unsigned p = 0; p < f.points; p++) {
         fx_settings(&x->settings[p], p);
@@ -177,10 +201,19 @@ static inline struct fx_job *fx_job_new(struct fixture f) {
         to->facts.row[FX_COST] = (struct affine){0.5, 10};
         to->facts.row[FX_SHARE] = (struct affine){0, p % 3 == 2 ? 7 : (double)NAN};
         to->facts.bins[FX_LOADS] = 8;
+        to->facts.unit[FX_SORTED] = 0.25;
         to->facts.bins[FX_HOPS] = f.farthest + 1;
         to->facts.bins[FX_SERVERS] = to->facts.servers;
         for (unsigned h = FX_DEGREES; h < FX_HISTOGRAMS; h++)
-            to->facts.bins[h] = p % 3 != 2 ? 0 : h == FX_SORTED ? to->facts.servers : 7;
+            to->facts.bins[h] = p % 3 != 2       ? 0
+                                : h == FX_SORTED ? to->facts.servers
+                                : h < FX_SORTED  ? 7
+                                : h == FX_DONE   ? FX_COMPLETIONS * FX_GRID
+                                                 : FX_COMPLETIONS;
+        to->facts.unit[FX_TIMES] = 0.5;
+        to->facts.unit[FX_DONE] = 0.125;
+        to->facts.grid = p % 3 == 2 ? fx_grid : NULL;
+        to->facts.n_grid = p % 3 == 2 ? FX_GRID : 0;
         to->stream = f.apart ? p : 0;
         to->baseline = 0;
         to->label = format_text("point %u", p);
@@ -218,7 +251,8 @@ static inline void fx_play(struct store *s, struct fixture f, uint64_t point, st
             continue;
         o.stride[h] = facts->bins[h] + 3;
         o.used[h] = facts->bins[h];
-        o.histogram[h] = allocate((h == FX_LOADS ? BATCHES : 1) * o.stride[h], sizeof(uint64_t));
+        o.histogram[h] =
+            allocate(histogram_batches(&fx_histograms[h]) * o.stride[h], sizeof(uint64_t));
     }
     for (uint64_t i = 0; i < count; i++) {
         const uint64_t r = span.first + i;
@@ -232,9 +266,14 @@ static inline void fx_play(struct store *s, struct fixture f, uint64_t point, st
             if (o.histogram[FX_SERVERS])
                 o.histogram[FX_SERVERS][v] += load;
         }
-        for (unsigned h = FX_DEGREES; h < FX_HISTOGRAMS; h++)
+        for (unsigned h = FX_DEGREES; h <= FX_SORTED; h++)
             if (o.histogram[h])
                 o.histogram[h][fx_hash(point, r, 50 + h) % facts->bins[h]] += 1 + r % 3;
+        for (uint64_t k = 0; o.histogram[FX_TIMES] && k < FX_COMPLETIONS; k++) {
+            o.histogram[FX_TIMES][k] += 2 * k - 1; /* from -1 on */
+            o.histogram[FX_KNOWN][k] += k < 3 || r % 2;
+            o.histogram[FX_DONE][r % BATCHES * o.stride[FX_DONE] + k * FX_GRID + r % FX_GRID] += k;
+        }
         o.histogram[FX_HOPS][fx_hash(point, r, 99) % (f.farthest + 1)]++;
         if (point % 2 == 0 && r == 0)
             o.histogram[FX_HOPS][f.farthest]++;

@@ -169,6 +169,7 @@ static const struct histogram toy_histograms[] = {
      .units = "ball",
      .long_name = "balls by server",
      .axis = AXIS_SERVER,
+     .averages = true,
      .keep = "each"},
 };
 static const struct model toy_model = {

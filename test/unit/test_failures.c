@@ -316,6 +316,9 @@ static void test_service(void **state) {
     assert_true(isinf(level->failures_service(&a.made.entry, &s, 1)));
     assert_near(level->failures_service(&a.made.entry, &s, 2), 3.5);
     alternating_of(&a, level, "uniform", 10, "exponential", 2.5);
+    value_of(&a.made, "resume")->word = REPEAT; /* some jobs are longer than any time up */
+    assert_true(isinf(level->failures_service(&a.made.entry, &s, 1)));
+    alternating_of(&a, level, "erlang", 10, "exponential", 2.5);
     value_of(&a.made, "resume")->word = REPEAT;
     assert_true(isnan(level->failures_service(&a.made.entry, &s, 1)));
     level->law_free(&s);

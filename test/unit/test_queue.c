@@ -5,6 +5,7 @@
 #include "queue.h"
 
 #include "by_hand.h"
+#include "sites.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -52,6 +53,7 @@ static void ask(struct answer *a, const struct ask *q) {
     give(a, m, QUEUE_FAILURES, NULL);
     give(a, m, QUEUE_WARMUP, q->warmup);
     give(a, m, QUEUE_HORIZON, q->horizon);
+    give(a, m, QUEUE_TRANSIENT, NULL);
     a->value[QUEUE_TIES].word = q->origin_wins;
     a->value[QUEUE_LAMBDA].real = q->lambda;
     a->value[QUEUE_REDIRECTABLE].real = q->redirectable > 0 ? q->redirectable : 1;
@@ -320,41 +322,144 @@ static void test_growth(void **state) {
     done(&a);
 }
 
+static void set_rates(struct value *v, const double *rate, unsigned count) {
+    *v = (struct value){.unset = count == 0, .reals = rate, .n_reals = count};
+}
+
+/* Settings on both sides of the limit of stability. */
 static void test_refusals(void **state) {
     (void)state;
     static const struct {
-        const char *policy;
-        double lambda;
+        const char *topology, *policy;
+        double lambda, redirectable;
+        double arrival[2], service[2]; /* rates in turn; 0 0: none */
         bool fine;
-    } table[] = {{"one-choice", 0.99, true},
-                 {"one-choice", 1, false},
-                 {"jsq", 1.01, false},
-                 {"random shares=1/3", 0.6, true},
-                 {"random shares=1/3", 0.7, false},
-                 {"bounded epsilon=1", 0.5, false}};
+    } table[] = {
+        {"complete n=4", "one-choice", 0.99, 1, {0}, {0}, true},
+        {"complete n=4", "one-choice", 1, 1, {0}, {0}, false},
+        {"complete n=4", "jsq", 1.01, 1, {0}, {0}, false},
+        {"complete n=4", "random shares=1/3", 0.6, 1, {0}, {0}, true},
+        {"complete n=4", "random shares=1/3", 0.7, 1, {0}, {0}, false},
+        {"complete n=4", "bounded epsilon=1", 0.5, 1, {0}, {0}, false},
+        /* Spaces that are drawn: as many servers as the others. */
+        {"erdos-renyi n=20 mean_degree=3", "one-choice", 0.66, 1, {0.5, 1.5}, {0, 0}, true},
+        {"erdos-renyi n=20 mean_degree=3", "one-choice", 0.67, 1, {0.5, 1.5}, {0, 0}, false},
+        {"regular n=20 degree=3 connect=redraw", "random shares=1/3", 0.66, 1, {0}, {0}, true},
+        {"regular n=20 degree=3 connect=redraw", "random shares=1/3", 0.67, 1, {0}, {0}, false},
+        {"regular n=20 degree=3 connect=redraw", "sequence servers=0x1", 0.11, 1, {0}, {0}, false},
+        {"regular n=20 degree=3 connect=redraw", "sequence servers=0x1", 0.09, 1, {0}, {0}, true},
+        {"plane n=20", "round-robin", 0.55, 1, {0}, {0.5, 2}, false},
+        {"plane n=20", "round-robin", 0.45, 1, {0}, {0.5, 2}, true},
+        {"plane n=20", "permuted", 0.99, 1, {0}, {0}, true},
+        {"plane n=20", "block size=3", 1, 1, {0}, {0}, false},
+        /* Jobs that must stay. */
+        {"complete n=4", "pot", 0.65, 0.2, {0.1, 1.9}, {0}, true},
+        {"complete n=4", "pot", 0.66, 0.2, {0.1, 1.9}, {0}, false},
+        {"complete n=4", "jsq", 0.65, 0.2, {0}, {0.5, 1.5}, false},
+        {"complete n=4", "jsq", 0.62, 0.2, {0}, {0.5, 1.5}, true},
+        {"complete n=4", "round-robin", 0.65, 0.5, {0.2, 1.8}, {0}, true},
+        {"complete n=4", "round-robin", 0.72, 0.5, {0.2, 1.8}, {0}, false},
+    };
     const struct model *m = queue_at(LEVEL_BASELINE);
     for (unsigned i = 0; i < sizeof table / sizeof *table; i++) {
         struct answer a;
         struct reason why = {""};
         struct facts facts;
         unsigned at;
-        ask(&a, &(struct ask){.topology = "complete n=4",
-                              .policy = "pot",
-                              .lambda = 0.5,
+        ask(&a, &(struct ask){.topology = table[i].topology,
+                              .policy = table[i].policy[0] == 'b' ? "jsq" : table[i].policy,
+                              .lambda = 1e-3,
                               .horizon = "jobs jobs=100"});
         give(&a, m, QUEUE_POLICY, table[i].policy);
         a.value[QUEUE_LAMBDA].real = table[i].lambda;
+        a.value[QUEUE_REDIRECTABLE].real = table[i].redirectable;
+        set_rates(&a.value[QUEUE_ARRIVAL_RATES], table[i].arrival, table[i].arrival[1] > 0 ? 2 : 0);
+        set_rates(&a.value[QUEUE_SERVICE_RATES], table[i].service, table[i].service[1] > 0 ? 2 : 0);
         const bool fine = m->examine(a.value, &(struct budget){UINT64_MAX, 1}, &facts, &why, &at);
         if (fine != table[i].fine)
-            fail_msg("%s at %g: %s", table[i].policy, table[i].lambda, why.text);
+            fail_msg("%u: %s at %g: %s", i, table[i].policy, table[i].lambda, why.text);
+    }
+}
+
+/* The largest share of points that a server gets: of a circle as it is; of two servers on the square
+ * by a fine grid. */
+static double largest_share(const struct sites *s) {
+    enum { GRID = 400 };
+    double most = 0, first = 0;
+    for (uint64_t i = 0; s->ids > 0 && i < s->n; i++)
+        most = fmax(most, (double)s->share[i] * 0x1p-64);
+    if (s->ids > 0)
+        return most;
+    for (unsigned i = 0; i < GRID; i++)
+        for (unsigned j = 0; j < GRID; j++) {
+            const uint32_t x = (uint32_t)((i + 0.5) * 0x1p31 / GRID),
+                           y = (uint32_t)((j + 0.5) * 0x1p31 / GRID);
+            first += plane_squared(s, x, y, 0) < plane_squared(s, x, y, 1);
+        }
+    first /= GRID * GRID;
+    return fmax(first, 1 - first);
+}
+
+/* Points that turn out to make a server too busy are refused when they are there. */
+static void test_refusals_of_points(void **state) {
+    enum { REPLICATIONS = 40 };
+    (void)state;
+    static const struct {
+        const char *topology, *policy;
+        double lambda, redirectable, margin;
+    } table[] = {
+        {"arcs n=5", "nearest", 0.4, 1, 1e-9},
+        {"arcs n=5", "points d=2", 0.8, 0.5, 1e-9},
+        {"plane n=2 torus=false", "nearest", 0.7, 1, 0.08},
+        {"plane n=2 torus=false", "pot", 0.9, 0.2, 0.08},
+    };
+    const struct model *m = queue_at(LEVEL_BASELINE);
+    for (unsigned i = 0; i < sizeof table / sizeof *table; i++) {
+        const struct ask q = {.topology = table[i].topology,
+                              .policy = table[i].policy,
+                              .lambda = table[i].lambda,
+                              .redirectable = table[i].redirectable,
+                              .warmup = "time time=1",
+                              .horizon = "jobs jobs=100"};
+        struct answer a;
+        struct reason why = {""};
+        unsigned at, seen[2] = {0, 0};
+        ask(&a, &q);
+        void *p = m->prepare(a.value, 7, &(struct budget){UINT64_MAX, 1}, &why);
+        struct workspace w = {aligned_alloc(64, 1 << 20), 1 << 20};
+        int64_t tally[QUEUE_ROWS];
+        for (uint64_t r = 0; r < REPLICATIONS; r++) {
+            struct outcome o = {.first = r, .count = 1, .tally = tally};
+            struct space space = {0};
+            const struct entry *e = a.value[QUEUE_TOPOLOGY].entry;
+            assert_true(topology_of(e)->describe(e->values, &space, &why, &at));
+            assert_true(space_make(topology_of(e), e->values, (struct stream){7, (uint32_t)r},
+                                   &space, &why));
+            const double bound = strcmp(q.policy, "nearest") ? 1 - q.redirectable : 1,
+                         busy = bound * q.lambda * (double)space.n * largest_share(space.sites);
+            const bool refused = m->play(p, 7, w, &o) == PLAY_REFUSED;
+            if (fabs(busy - 1) > table[i].margin && refused != (busy > 1))
+                fail_msg("%s, replication %u: load %g, refused %d", q.topology, (unsigned)r, busy,
+                         refused);
+            seen[refused]++;
+            space_clear(&space);
+        }
+        if (seen[0] < 4 || seen[1] < 4)
+            fail_msg("%s: %u played, %u refused", q.topology, seen[0], seen[1]);
+        free(w.memory);
+        m->release(p);
     }
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_known_means), cmocka_unit_test(test_load_time),
-        cmocka_unit_test(test_equal_paths), cmocka_unit_test(test_same_bits),
-        cmocka_unit_test(test_growth),      cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_known_means),
+        cmocka_unit_test(test_load_time),
+        cmocka_unit_test(test_equal_paths),
+        cmocka_unit_test(test_same_bits),
+        cmocka_unit_test(test_growth),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_refusals_of_points),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

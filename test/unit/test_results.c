@@ -411,11 +411,25 @@ static void *elements_of(const struct layout *l, const char *name) {
 
 /* Of a row or histogram that no point of the job has, the file says nothing, but resume goes on. */
 static void test_left_out(void **state) {
-    static const char *const names[] = {"share",           "mean_share",     "se_share",
-                                        "degree_count",    "server_degree",  "server_degree_upper",
-                                        "degree_load",     "degree_bin",     "distance",
-                                        "distance_upper",  "distance_count", "share_sorted",
-                                        "degree_bin_upper"};
+    static const char *const names[] = {"share",
+                                        "mean_share",
+                                        "se_share",
+                                        "degree_count",
+                                        "server_degree",
+                                        "server_degree_upper",
+                                        "degree_load",
+                                        "degree_bin",
+                                        "distance",
+                                        "distance_upper",
+                                        "distance_count",
+                                        "share_sorted",
+                                        "degree_bin_upper",
+                                        "completion",
+                                        "time_point",
+                                        "times",
+                                        "times_known",
+                                        "times_cdf",
+                                        "times_cdf_batch"};
     (void)state;
     for (unsigned points = 2; points <= 3; points++) {
         const struct fixture f = {.points = points, .servers = true, .farthest = 4};
@@ -466,6 +480,45 @@ static void test_axes(void **state) {
     }
     assert_string_equal(variable_of(&l, "distance", false)->units, "side of the square");
     void *const made[] = {degree, coarse, top, count, distance, end, sorted};
+    for (unsigned i = 0; i < sizeof made / sizeof *made; i++)
+        free(made[i]);
+    layout_free(&l);
+    store_free(s);
+    fx_job_free(x);
+}
+
+/* Means that may be negative or missing, and histograms with two axes. */
+static void test_two_axes(void **state) {
+    (void)state;
+    const struct fixture f = {.points = 3, .servers = true, .farthest = 4};
+    struct fx_job *x = fx_job_new(f);
+    struct store *s = filled(x, f, (const uint64_t[]){40, 40, 40});
+    struct layout l;
+    layout_init(&l, s);
+    uint64_t *completion = elements_of(&l, "completion"), *known = elements_of(&l, "times_known"),
+             *batch = elements_of(&l, "times_cdf_batch");
+    double *grid = elements_of(&l, "time_point"), *times = elements_of(&l, "times"),
+           *cdf = elements_of(&l, "times_cdf");
+    const struct variable *v = variable_of(&l, "times_cdf_batch", false);
+    assert_int_equal(v->rank, 4);
+    assert_int_equal(layout_count(&l, v), 3 * BATCHES * FX_COMPLETIONS * FX_GRID);
+    assert_memory_equal(grid, fx_grid, sizeof fx_grid);
+    for (unsigned k = 0; k < FX_COMPLETIONS; k++) {
+        const double time = times[2 * FX_COMPLETIONS + k];
+        assert_int_equal(completion[k], k + 1);
+        assert_int_equal(known[2 * FX_COMPLETIONS + k], k < 3 ? 40 : 20);
+        assert_true(isnan(times[k]));
+        assert_true(k < 3 ? time == 0.5 * (2.0 * k - 1) : isnan(time));
+        for (unsigned g = 0; g < FX_GRID; g++) {
+            const unsigned at = k * FX_GRID + g, here = g == 0 ? 14 : 13; /* of 0 .. 39 modulo 3 */
+            uint64_t sum = 0;
+            for (unsigned b = 0; b < BATCHES; b++)
+                sum += batch[(2 * BATCHES + b) * FX_COMPLETIONS * FX_GRID + at];
+            assert_int_equal(sum, here * k);
+            assert_true(cdf[2 * FX_COMPLETIONS * FX_GRID + at] == 0.125 * (here * k / 40.0));
+        }
+    }
+    void *const made[] = {completion, known, batch, grid, times, cdf};
     for (unsigned i = 0; i < sizeof made / sizeof *made; i++)
         free(made[i]);
     layout_free(&l);
@@ -680,6 +733,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(test_attributes),
         cmocka_unit_test(test_left_out),
         cmocka_unit_test(test_axes),
+        cmocka_unit_test(test_two_axes),
         cmocka_unit_test(test_foreign_files),
         cmocka_unit_test(test_corruptions),
         cmocka_unit_test(test_files_that_do_not_fit),

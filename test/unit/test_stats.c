@@ -173,6 +173,25 @@ static void test_student(void **state) {
     assert_close(student_95((uint64_t)1 << 60), 1.9599639845400545, 1e-12);
 }
 
+static void test_student_beyond(void **state) {
+    (void)state;
+    static const struct {
+        uint64_t df;
+        double z, t; /* of the same probability beyond them, from scipy */
+    } table[] = {
+        {19, 1.959963985, 2.093024054},   {19, 3.890591886, 4.897461589},
+        {19, 4.891638476, 7.069118187},   {19, 5.730728868, 9.606991524},
+        {29, 1.959963985, 2.045229642},   {29, 4.891638476, 6.170056101},
+        {29, 5.730728868, 7.912620097},   {99, 3.890591886, 4.055041309},
+        {99, 5.730728868, 6.25856682},    {1000, 1.959963985, 1.962339081},
+        {1000, 5.730728868, 5.779568004},
+    };
+    for (unsigned i = 0; i < sizeof table / sizeof *table; i++) {
+        assert_close(student_beyond(table[i].z, table[i].df), table[i].t, 0.02);
+        assert_close(student_beyond(-table[i].z, table[i].df), -table[i].t, 0.02);
+    }
+}
+
 /* Batches of two points. */
 enum { BINS = 12, STRIDE = 15 };
 struct pair {
@@ -462,6 +481,7 @@ int main(void) {
         cmocka_unit_test(test_moments_extremes),
         cmocka_unit_test(test_merge),
         cmocka_unit_test(test_student),
+        cmocka_unit_test(test_student_beyond),
         cmocka_unit_test(test_variation_equal),
         cmocka_unit_test(test_variation_apart),
         cmocka_unit_test(test_variation_extremes),

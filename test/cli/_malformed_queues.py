@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Malformed jobs of the model queue, for malformed.py: unstable, negative, infinite, empty and contradictory."""
+
+HEAD = "model: queue\nreplications: 9\ntopology: {ring: {n: 20}}\npolicy: pot\nlambda: 0.5\n"  # lines 1 to 5
+# (job text after HEAD, [(line, column, words), ...])
+APPENDED = [
+    ("transient: 3\n", [(6, 12, "unknown transient mode '3' (allowed: none, completions)")]),
+    ("warmup: -1\n", [(6, 9, "'jobs' must be between 0 and 4294967295, not -1")]),
+    ("warmup: {time: -1}\n", [(6, 16, "'time' must be between 0 and 1000000000000, not -1")]),
+    ("warmup: soon\n", [(6, 9, "unknown warm-up 'soon' (allowed: jobs, time, relaxed)")]),
+    ("horizon: 0\n", [(6, 10, "a horizon without jobs says nothing")]),
+    ("horizon: 0n\n", [(6, 10, "a horizon without jobs says nothing")]),
+    ("horizon: {time: 0}\n", [(6, 11, "a horizon without jobs says nothing")]),
+    ("horizon: 1e9n\n", [(6, 10, "that makes 2e+10 jobs a replication (at most 4e9)")]),
+    ("warmup: 1e15\n", [(6, 9, "'jobs' must be between 0 and 4294967295, not 1e15")]),
+    ("warmup: {time: 1e12}\nhorizon: {time: 1e11}\n", [(7, 11, "that makes 1e+12 jobs a replication (at most 4e9)")]),
+    ("service_mean: 2\n",
+        [(5, 9, "queues grow for ever: work arrives at 1 times the rate it can be done (allow_unstable: true plays it "
+             "all the same)")]),
+    ("service_mean: 0\n", [(6, 15, "'service_mean' must be between 1e-06 and 1000000, not 0")]),
+    ("service_mean: -1\n", [(6, 15, "'service_mean' must be between 1e-06 and 1000000, not -1")]),
+    ("service: exponental\n",
+        [(6, 10, "unknown law 'exponental' (allowed: exponential, deterministic, uniform, erlang, hyperexponential, "
+             "lognormal, weibull, pareto, discrete, geometric; did you mean 'exponential'?)")]),
+    ("service: {pareto: {shape: 1}}\n", [(6, 27, "'shape' must be between 1.1 and 1000, not 1")]),
+    ("service: {pareto: {}}\n", [(6, 11, "pareto needs 'shape' (a number, between 1.1 and 1000)")]),
+    ("service: {hyperexponential: {scv: 0.5}}\n", [(6, 35, "'scv' must be between 1 and 1000000, not 0.5")]),
+    ("service: {erlang: {shape: 0}}\n", [(6, 27, "'shape' must be between 1 and 100, not 0")]),
+    ("service: {lognormal: {scv: -1}}\n", [(6, 28, "'scv' must be between 1e-09 and 1000000, not -1")]),
+    ("service: {weibull: {shape: 0}}\n", [(6, 28, "'shape' must be between 0.1 and 100, not 0")]),
+    ("service: {discrete: {values: [], probabilities: []}}\n",
+        [(6, 30, "'values' has an empty list (a list of numbers, each between 0 and 1000000000000)"),
+         (6, 49, "'probabilities' has an empty list (a list of numbers, each between 0 and 1)")]),
+    ("service: {discrete: {values: [1, 2], probabilities: [1]}}\n",
+        [(6, 53, "each value needs a probability: there are 2 values and 1 of them")]),
+    ("service: {discrete: {values: [1, 2], probabilities: [0.5, 0.6]}}\n",
+        [(6, 53, "the probabilities add up to 1.1, not 1")]),
+    ("service: {discrete: {values: [0], probabilities: [1]}}\n", [(6, 30, "every time is 0")]),
+    ("service: {discrete: {values: [-1], probabilities: [1]}}\n",
+        [(6, 31, "'values' must be between 0 and 1000000000000, not -1")]),
+    ("service: {geometric: {mean: 0.5}}\n", [(6, 29, "'mean' must be between 1 and 1000000000000, not 0.5")]),
+    ("service: geometric\n", [(6, 10, "geometric needs 'mean' (a number, between 1 and 1000000000000)")]),
+    ("service: {exponential: {mean: 3}}\n",
+        [(5, 9, "queues grow for ever: work arrives at 1.5 times the rate it can be done (allow_unstable: true plays "
+             "it all the same)")]),
+    ("arrivals: poison\n", [(6, 11, "unknown stream of arrivals 'poison'")]),
+    ("arrivals: {batch: {size: 0}}\n", [(6, 26, "'size' must be between 1 and 1048576, not 0")]),
+    ("arrivals: batch\n", [(6, 11, "batch needs 'size' (a whole number, between 1 and 1048576)")]),
+    ("arrivals: {mmpp: {rates: [1], switch: 1}}\n", [(6, 26, "mmpp with 1 rate (allowed: 2 to 64)")]),
+    ("arrivals: {mmpp: {rates: [0, 0], switch: 1}}\n", [(6, 26, "mmpp whose rates are all 0")]),
+    ("arrivals: {mmpp: {rates: [1, 2], switch: [1, 2, 3]}}\n",
+        [(6, 42, "mmpp with 2 rates and 3 switches (allowed: one for all, or 2)")]),
+    ("arrivals: {mmpp: {rates: [1, -2], switch: 1}}\n",
+        [(6, 30, "'rates' must be between 0 and 1000000000000, not -2")]),
+    ("arrivals: {erlang: {shape: 2, mean: 3}}\n",
+        [(6, 37, "arrivals come at rate lambda, so the mean of their law makes no difference (leave it out)")]),
+    ("arrivals: {pareto: {shape: 1}}\n", [(6, 28, "'shape' must be between 1.1 and 1000, not 1")]),
+    ("synchronised: true\n", [(6, 15, "synchronised makes a difference to renewal streams only, not to poisson")]),
+    ("arrival_scope: everywhere\n", [(6, 16, "'arrival_scope' must be one of server, total, not 'everywhere'")]),
+    ("arrival_rates: [0, 0]\n", [(6, 16, "arrival_rates that are all 0")]),
+    ("arrival_rates: [1, 2, 3]\n",
+        [(6, 16, "3 rates do not go round 20 servers (one for each, or a number that divides theirs)")]),
+    ("arrival_rates: [1, -1]\n", [(6, 20, "'arrival_rates' must be between 0 and 1000000000, not -1")]),
+    ("arrival_rates: []\n",
+        [(6, 16, "'arrival_rates' has an empty list (a list of numbers, each between 0 and 1000000000)")]),
+    ("service_rates: [0, 1]\n", [(6, 17, "'service_rates' must be between 1e-06 and 1000000, not 0")]),
+    ("service_rates: [1, 2, 3]\n",
+        [(6, 16, "3 rates do not go round 20 servers (one for each, or a number that divides theirs)")]),
+    ("service_rates: [0.1, 0.2]\n",
+        [(5, 9, "queues grow for ever: work arrives at 3.33333 times the rate it can be done (allow_unstable: true "
+             "plays it all the same)")]),
+    ("redirectable: 1.5\n", [(6, 15, "'redirectable' must be between 0 and 1, not 1.5")]),
+    ("redirectable: -50%\n", [(6, 15, "'redirectable' must be between 0 and 1, not -50%")]),
+    ("failures: {up: exponential}\n", [(6, 11, "alternating needs 'down' (a law)")]),
+    ("failures: {down: exponential}\n", [(6, 11, "alternating needs 'up' (a law)")]),
+    ("failures: {up: {exponential: {mean: 1}}, down: {exponential: {mean: 2}}}\n",
+        [(5, 9, "queues grow for ever: work arrives at 1.5 times the rate it can be done (allow_unstable: true plays "
+             "it all the same)")]),
+    ("failures: {up: {pareto: {shape: 1}}, down: exponential}\n",
+        [(6, 33, "'shape' must be between 1.1 and 1000, not 1")]),
+    ("failures: {up: {discrete: {values: [0], probabilities: [1]}}, down: exponential}\n",
+        [(6, 17, "up: every time is 0")]),
+    ("failures: {up: {exponential: {mean: 10}}, down: {exponential: {mean: 2.5}}, resume: repeat}\nservice: "
+         "{lognormal: {scv: 1}}\n",
+        [(6, 11, "queues grow for ever: jobs of law lognormal that are repeated from the start are never done in the "
+             "mean, whatever lambda (allow_unstable: true plays it all the same)")]),
+    ("failures: {up: exponential, windows: {file: down.txt}}\n",
+        [(6, 11, "alternating needs 'down' (a law)"),
+         (6, 29, "unknown parameter 'windows' of alternating (allowed: up, down, while_idle, resume, start)")]),
+    ("failures: {up: {exponential: {mean: 10}}, down: exponential, start: down}\n",
+        [(6, 69, "'start' must be one of stationary, all-up, not 'down'")]),
+    ("failures: {file: backwards.txt}\n", [(6, 18, "backwards.txt:1: down from 2 to 1: it must end later")]),
+    ("failures: {file: overlap.txt}\n",
+        [(6, 18, "overlap.txt:2: server 0 is down from 2, but until 3 already (windows of a server must be apart, and "
+             "in order)")]),
+    ("failures: {file: far.txt}\n", [(6, 18, "far.txt:1: 2 numbers where a window (server from to) has 3")]),
+    ("failures: {file: missing.txt}\n", [(6, 18, "'file' missing.txt cannot be read: No such file or directory")]),
+    ("failures: {file: empty.txt}\n", [(6, 18, "'file' empty.txt cannot be read: it is empty")]),
+    ("arrivals: {trace: {file: falling.txt}}\n",
+        [(6, 26, "falling.txt:2: time 0.5 after time 1: times must not fall")]),
+    ("arrivals: {trace: {file: words.txt}}\n", [(6, 26, "words.txt:2: 'soon' is no number")]),
+    ("arrivals: {trace: {file: far.txt}}\n", [(6, 26, "far.txt:1: server 20 (allowed: 0 to 19)")]),
+    ("arrivals: {trace: {file: negative.txt}}\n", [(6, 26, "negative.txt:1: service -1 (allowed: more than 0, up to 1e+12)")]),
+    ("arrivals: {trace: {file: empty.txt}}\n", [(6, 26, "'file' empty.txt cannot be read: it is empty")]),
+    ("arrivals: {trace: {file: mixed.txt}}\n", [(6, 26, "mixed.txt:2: 1 number, where the lines before have 2")]),
+    ("arrivals: {trace: {file: jobs.txt}}\n",
+        [(5, 1, "'lambda' makes no difference to any point of this job (remove it)")]),
+    ("arrivals: {trace: {file: missing.txt}}\n",
+        [(6, 26, "'file' missing.txt cannot be read: No such file or directory")]),
+    ("arrivals: trace\n", [(6, 11, "trace needs 'file' (a file name)")]),
+    ("balls: 10n\n", [(6, 1, "'balls' is a key of model balls, not of queue")]),
+    ("method: servers\n", [(6, 1, "'method' is a key of model balls, not of queue")]),
+    ("excess: -1\n", [(6, 9, "'excess' must be between 0 and 1000000000000, not -1")]),
+    ("allow_unstable: [true, false]\n",
+        [(6, 17, "'allow_unstable' takes one value for the whole job, not a list (true or false)")]),
+    ("ties: smaller-arc\n", [(6, 7, "'ties' must be one of fair, origin, not 'smaller-arc'")]),
+    ("keep: server-loads\n",
+        [(6, 7, "'keep' knows no 'server-loads' (allowed: rows, means, server-queues, server-correlations)")]),
+    ("baseline: rnadom\n", [(6, 11, "unknown policy 'rnadom'")]),
+    ("transient: {jobs: 0, grid: [1]}\n", [(6, 19, "'jobs' must be between 1 and 65536, not 0")]),
+    ("transient: {jobs: 5, grid: [2, 1]}\n", [(6, 28, "the times of the grid must rise: 1 comes after 2")]),
+    ("transient: {jobs: 5, grid: []}\n",
+        [(6, 28, "'grid' has an empty list (a list of numbers, each between 0 and 1000000000000)")]),
+    ("transient: {jobs: 5}\n",
+        [(6, 12, "completions needs 'grid' (a list of numbers, each between 0 and 1000000000000)")]),
+    ("transient: {jobs: 5, grid: [1]}\nwarmup: 10n\n",
+        [(7, 1, "'warmup' makes no difference to any point of this job (remove it)")]),
+    ("transient: {jobs: 5, grid: [-1, 1]}\n", [(6, 29, "'grid' must be between 0 and 1000000000000, not -1")]),
+    ("transient: {jobs: 1e6, grid: [1]}\n", [(6, 19, "'jobs' must be between 1 and 65536, not 1e6")]),
+]
+# (line of HEAD counted from 0, what stands there instead, complaints)
+REPLACED = [
+    (4, "lambda: 1",
+        [(5, 9, "queues grow for ever: work arrives at 1 times the rate it can be done (allow_unstable: true plays it "
+             "all the same)")]),
+    (4, "lambda: 1.2",
+        [(5, 9, "queues grow for ever: work arrives at 1.2 times the rate it can be done (allow_unstable: true plays "
+             "it all the same)")]),
+    (4, "lambda: [0.5, 1.5]",
+        [(5, 15, "queues grow for ever: work arrives at 1.5 times the rate it can be done (allow_unstable: true plays "
+             "it all the same)")]),
+    (4, "lambda: 0", [(5, 9, "'lambda' must be between 1e-09 and 1000000000, not 0")]),
+    (4, "lambda: -0.5", [(5, 9, "'lambda' must be between 1e-09 and 1000000000, not -0.5")]),
+    (4, "lambda: many", [(5, 9, "'lambda' must be a number, between 1e-09 and 1000000000, not 'many'")]),
+    (4, "title: none",
+        [(1, 1, "'lambda' is missing: jobs per unit time and server (only a trace has a rate of its own)")]),
+    (3, "policy: {random: {shares: [0, 0]}}", [(4, 27, "the shares sum to nothing")]),
+    (3, "policy: {random: {shares: [1, 2, 3]}}", [(4, 27, "3 shares do not go round 20 servers")]),
+    (3, "policy: {sequence: {servers: [0, 20]}}", [(4, 30, "there is no server 20 (0 to 19)")]),
+    (3, "policy: {sequence: {servers: []}}",
+        [(4, 30, "'servers' has an empty list (whole numbers such as 100x100 or [100, 100], each between 0 and "
+             "4294967295)")]),
+    (3, "policy: {sequence: {servers: [0, 1]}}",
+        [(5, 9, "queues grow for ever: policy sequence sends some server 5 times the work it can do (allow_unstable: "
+             "true plays it all the same)")]),
+    (3, "policy: {block: {size: 0}}", [(4, 24, "'size' must be between 1 and 4294967295, not 0")]),
+    (3, "policy: {round-robin: {scope: central, targets: others}}",
+        [(4, 49, "targets: others needs scope: distributed")]),
+    (3, "policy: {round-robin: {scope: local}}", [(4, 31, "'scope' must be one of central, distributed, not 'local'")]),
+    (3, "policy: {least-work: {d: 2}}\nfailures: {up: {exponential: {mean: 10}}, down: exponential}",
+        [(4, 10, "policy least-work would foresee failures, which policies cannot see (jsq goes by the number of "
+             "jobs)")]),
+    (3, "policy: jsqq", [(4, 9, "unknown policy 'jsqq'")]),
+    (0, "model: balls", [(5, 1, "'lambda' is a key of model queue, not of balls")]),
+    (0, "model: queues", [(1, 8, "unknown model 'queues' (allowed: balls, queue, harness; did you mean 'queue'?)")]),
+]
+FILES = {
+    "jobs.txt": b"0 0 1\n1 5 1\n2 19 0.5\n",
+    "falling.txt": b"1\n0.5\n",
+    "words.txt": b"0\nsoon\n",
+    "far.txt": b"0 20\n",
+    "negative.txt": b"0 1 -1\n",
+    "down.txt": b"0 1 2\n3 5 9\n",
+    "backwards.txt": b"0 2 1\n",
+    "overlap.txt": b"0 1 3\n0 2 4\n",
+    "empty.txt": b"",
+    "mixed.txt": b"0 1\n1\n",
+}
+
+
+def cases():
+    """(job text, complaints) of each; FILES stand beside it."""
+    for text, expected in APPENDED:
+        yield HEAD + text, expected
+    for at, line, expected in REPLACED:
+        lines = HEAD.split("\n")
+        lines[at] = line
+        yield "\n".join(lines), expected
