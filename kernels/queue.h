@@ -135,20 +135,6 @@ double *ISA(queue_rates)(const struct value *given, uint64_t n);
 /* Warm-up and horizon of a point whose jobs arrive at `rate` in all. */
 void ISA(queue_spans)(const struct value *v, uint64_t n, double rate, struct span *warmup,
                       struct span *horizon);
-/* What is known of the load of a point. */
-struct queue_load {
-    const struct arrivals_facts *stream;
-    const struct failures_facts *breaks;
-    const struct law_facts *service;
-    uint64_t n;
-    double mean;           /* service */
-    double total, busiest; /* utilisation of all servers, of the busiest where the policy sends jobs
-                              whatever the state; NAN: no rule for it */
-    bool chooses, sees_all; /* the policy has candidates besides the origin, goes by all queues */
-    struct span warmup, horizon;
-};
-/* queue_forecast.c: f->forecast and f->path. */
-void ISA(queue_forecast)(const struct value *v, const struct queue_load *p, struct facts *f);
 bool ISA(queue_examine)(const struct value *v, const struct budget *budget, struct facts *f,
                         struct reason *why, unsigned *at);
 bool ISA(queue_describe)(const struct value *v, struct space *space, struct reason *why,
@@ -172,6 +158,19 @@ bool ISA(queue_stable)(const struct value *v, const struct pressure *p, struct r
                        unsigned *at);
 /* The same of a made space, whose points or number of servers nobody knew before. */
 bool ISA(queue_sustains)(const struct value *v, const struct space *space, struct reason *why);
+/* What a point is, for forecasts. */
+struct queue_load {
+    const struct arrivals_facts *stream;
+    const struct failures_facts *breaks;
+    const struct law_facts *service;
+    const struct pressure *pressure;
+    uint64_t n;
+    double mean;    /* service */
+    unsigned draws; /* candidate slots of the policy */
+    struct span warmup, horizon;
+};
+/* queue_forecast.c: f->forecast and f->path. */
+void ISA(queue_forecast)(const struct value *v, const struct queue_load *p, struct facts *f);
 /* Units of times and of squared times in tallies. */
 void ISA(queue_units)(double mean, double *unit, double *square);
 /* The same of completions, whose sums over replications must not overflow. */

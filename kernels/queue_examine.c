@@ -455,18 +455,8 @@ bool ISA(queue_examine)(const struct value *v, const struct budget *budget, stru
     if (space.fresh)
         f->nanoseconds += space.nanoseconds;
     state_note(v, &p, &warmup, stream.rate, &law, &breaks, f);
-    const struct queue_load load = {.stream = &stream,
-                                    .breaks = &breaks,
-                                    .service = &law,
-                                    .n = space.n,
-                                    .mean = mean,
-                                    .total = p.known ? p.total : (double)NAN,
-                                    .busiest = p.routed ? p.largest : 0,
-                                    .chooses = s.draws > 0,
-                                    .sees_all =
-                                        policy_of(v[QUEUE_POLICY].entry)->queues && s.draws == 0,
-                                    .warmup = warmup,
-                                    .horizon = horizon};
+    const struct queue_load load = {&stream, &breaks, &law,   &p,     space.n,
+                                    mean,    s.draws, warmup, horizon};
     if (!transient.jobs)
         ISA(queue_forecast)(v, &load, f);
     snprintf(f->sampler, sizeof f->sampler, "%s", s.how);

@@ -117,12 +117,15 @@ static struct path_steps path_of(double warmup, double horizon) {
 void ISA(queue_forecast)(const struct value *v, const struct queue_load *p, struct facts *f) {
     const double n = (double)p->n, each = p->stream->rate / n;
     const struct policy *policy = policy_of(v[QUEUE_POLICY].entry);
-    const bool alone = policy->route || !(p->chooses || p->sees_all);
-    const double rho = p->busiest > p->total ? p->busiest : p->total;
+    const bool sees_all = policy->queues && !p->draws,
+               alone = policy->route || (!sees_all && !p->draws);
+    const double total = p->pressure->total,
+                 busiest = p->pressure->routed ? p->pressure->largest : 0,
+                 rho = busiest > total ? busiest : total;
     f->forecast = (struct forecast){
         .before = p->warmup.in_time ? p->warmup.time * each : (double)p->warmup.jobs / n,
         .counted = p->horizon.in_time ? p->horizon.time * each : (double)p->horizon.jobs / n};
-    if (!(rho < 1))
+    if (!(rho < 1) || !p->pressure->known)
         return;
     if (settles(v, p))
         f->path = path_of(f->forecast.before, f->forecast.counted);
@@ -137,7 +140,7 @@ void ISA(queue_forecast)(const struct value *v, const struct queue_load *p, stru
                  relaxed = alone ? slowest : fmin(slowest, fmax(slowest / n, 4 * slope));
     f->forecast.wanted = 10 * relaxed * service * (factor > 1 ? factor : 1);
     f->forecast.spread = service * factor *
-                         (alone ? independent(rho, rho > 1.001 * p->total ? 1 : n)
-                          : p->sees_all || central > pairs ? central
-                                                           : pairs * sqrt(factor));
+                         (alone ? independent(rho, rho > 1.001 * total ? 1 : n)
+                          : sees_all || central > pairs ? central
+                                                        : pairs * sqrt(factor));
 }

@@ -30,6 +30,8 @@ REPLICATIONS = 100  # two for each batch
 FINITE_REPLICATIONS = 400_000
 CI_JOBS, CI_MOST = 8e8, 4.5e7  # all together, and of one setting
 BATCHES = 50
+#: Less likely loads come in clusters so rare that 50 batches have no normal mean; coverage.py.
+RARE = 1e-5
 
 
 def target(load: float) -> float:
@@ -45,6 +47,8 @@ def variability(s: Queues) -> float:
         down = re.search(r"down: {\w+: {.*?mean: ([\d.]+)", line)
         if down:
             factor *= 4 + 0.7 * float(down[1])
+            if "mean: 1000.0" in line:  # a few long breakdowns make the mean
+                factor *= 14 * (1 - s.load)
         elif "mmpp" in line or "batch" in line:
             factor *= 4
     return factor
@@ -56,6 +60,8 @@ def jobs_for(s: Queues) -> float:
         return s.finite * FINITE_REPLICATIONS
     rho = s.load
     wait = rho * (2 + 5 * rho - 4 * rho**2 + rho**3) / (1 - rho) ** 2  # over mean response^2
+    if s.policy == "least-work" and rho <= 0.7:  # few jobs wait at all
+        wait *= min(max(servers(s) / 5, 1) ** 2, 30)
     return wait * variability(s) / target(rho) ** 2
 
 
@@ -155,8 +161,8 @@ def chosen_settings(
     return out
 
 
-def compare(cmp, r: dict, s: Queues, o: Outcome, least: float) -> None:
-    """One record; probabilities below `least` are left out."""
+def compare(cmp, r: dict, s: Queues, o: Outcome) -> None:
+    """One record."""
     name, quantity, p = r["id"], r["id"].split(".")[-1], r["parameters"]
     value, aim = r["value"], target(s.load)
     error = r.get("se", 0.0)
@@ -191,7 +197,7 @@ def compare(cmp, r: dict, s: Queues, o: Outcome, least: float) -> None:
         got = o.functional(loads**2)
         cmp.mean(f"{name} {s}", *got, value, power=8 * aim * value, df=BATCHES - 1, **loose)
     elif quantity == "tails":
-        tails(cmp, r, s, o, least)
+        tails(cmp, r, s, o)
     elif quantity == "node_means":
         for i, q in enumerate(value):
             # With queues that go up and down together this is more than their own errors.
@@ -216,11 +222,11 @@ def compare(cmp, r: dict, s: Queues, o: Outcome, least: float) -> None:
             )
 
 
-def tails(cmp, r: dict, s: Queues, o: Outcome, least: float) -> None:
+def tails(cmp, r: dict, s: Queues, o: Outcome) -> None:
     errors = r.get("se") or [0.0] * len(r["value"])
     for k, q, error in zip(r["parameters"]["support"], r["value"], errors):
-        if q < least:
-            continue  # not to be tested by simulation
+        if q < RARE:
+            continue
         got, sigma = o.functional((np.arange(o.batch.shape[1]) >= k).astype(float))
         cmp.mean(
             f"{r['id']} {k} {s}",
@@ -263,4 +269,4 @@ def queues(suite) -> None:
                 got = o.mean["occupied"], o.se["occupied"]
                 suite.cmp.mean(f"{s} occupied", *got, s.load, power=0.002 * s.load)
             for r in wanted[s]:
-                compare(suite.cmp, r, s, o, 1e-5 if suite.factor == 1 else 1e-6)
+                compare(suite.cmp, r, s, o)

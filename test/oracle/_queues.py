@@ -36,7 +36,7 @@ VARIABILITY = {
     "erlang: {shape: 2}": 0.5,
     "erlang: {shape: 4}": 0.25,
     "hyperexponential: {scv: 4}": 4.0,
-    "hyperexponential: {scv: 10}": 10.0,
+    "hyperexponential: {scv: 10}": 10.5,
     SERVICES["lognorm_s1"]: 1.7,
     "weibull: {shape: 0.5}": 5.0,
     "erlang: {shape: 3}": 1 / 3,

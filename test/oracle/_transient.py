@@ -2,9 +2,9 @@
 """Experiments from an empty start: when the k-th job is done, at a server and in the whole system.
 
 What may be claimed (Liu and Righter; enumeration_check.py finds no exception among all
-assignments): at a uniformly chosen server round robin is soonest in distribution among policies that give every
-server one job in each cycle, for every service law and with failures; in the whole system only for
-exponential and geometric services.
+assignments): at a uniformly chosen server round robin is soonest in distribution among policies
+that give every server one job in each cycle, for every service law and with failures; in the whole
+system only for exponential and geometric services.
 """
 from __future__ import annotations
 

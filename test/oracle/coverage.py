@@ -4,8 +4,8 @@
     python3 coverage.py [PROGRAM] [--list]
 
 `--list` prints the table: a record and its checks. "laws.py" stands for a simulation (in `ci` of
-the cheaper settings, in `verify` of all), the others for what their names say. Probabilities below 1e-5
-are left to theory or to `verify`, those below 1e-6 to theory where there is one.
+the cheaper settings, in `verify` of all), the others for what their names say. Probabilities below
+1e-5 are left to theory, where there is one.
 """
 import argparse
 import json
@@ -15,11 +15,10 @@ import numpy as np
 
 import chain_check
 import enumeration_check
-from _queue_runs import KINDS
+from _queue_runs import KINDS, RARE
 from _queues import setting_of
 from queue_theory_check import HERE, theory_of
 
-RARE = 1e-6
 #: Records by the beginning of their names, held by parts that look for them by name.
 BY_NAME = {
     "lr.sim": "laws.py heavy",
@@ -52,10 +51,10 @@ def checks(r: dict) -> list[str]:
         out.append("enumeration_check.py")
     elif theory_of(r) is not None:
         out.append("queue_theory_check.py")
-    states = chain_check.states_of(r)
-    if states <= chain_check.MOST:
+    work = chain_check.work_of(r)
+    if work <= chain_check.MOST:
         out.append("chain_check.py")
-    elif states <= chain_check.LARGEST:
+    elif work <= chain_check.LARGEST:
         out.append("chain_check.py (verify)")
     if r["id"].startswith("gq.sim"):
         out.append("chain_check.py near_simulations")
