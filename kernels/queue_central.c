@@ -14,59 +14,52 @@ static inline double key_of(const struct queue_play *q, uint32_t v) {
     return q->p->sampler.control == CONTROL_JSQ ? s->next : s->last;
 }
 
-static inline bool before(const struct queue_play *q, uint32_t a, uint32_t b) {
-    const double x = key_of(q, a), y = key_of(q, b);
-    return x < y || (x == y && a < b);
+static inline bool before(struct due a, struct due b) {
+    return (a.time < b.time) | ((a.time == b.time) & (a.server < b.server));
 }
 
-static void put(struct central *c, uint32_t at, uint32_t v) {
-    c->heap[at] = v;
-    c->heap_at[v] = at;
+static inline void put(struct central *c, uint32_t at, struct due d) {
+    c->heap[at] = d;
+    c->heap_at[d.server] = at;
 }
 
-static void sift_up(struct queue_play *q, uint32_t at) {
+/* Server v is due later than before. */
+static void put_off(struct queue_play *q, uint32_t at, uint32_t v) {
     struct central *c = &q->central;
-    const uint32_t v = c->heap[at];
-    for (; at > 0 && before(q, v, c->heap[(at - 1) / 2]); at = (at - 1) / 2)
-        put(c, at, c->heap[(at - 1) / 2]);
-    put(c, at, v);
-}
-
-static void sift_down(struct queue_play *q, uint32_t at) {
-    struct central *c = &q->central;
-    const uint32_t v = c->heap[at];
+    const struct due d = {key_of(q, v), v};
     for (;;) {
         uint64_t child = 2 * (uint64_t)at + 1;
         if (child >= c->heap_size)
             break;
-        if (child + 1 < c->heap_size && before(q, c->heap[child + 1], c->heap[child]))
-            child++;
-        if (!before(q, c->heap[child], v))
+        if (child + 1 < c->heap_size)
+            child += before(c->heap[child + 1], c->heap[child]);
+        if (!before(c->heap[child], d))
             break;
         put(c, at, c->heap[child]);
         at = (uint32_t)child;
     }
-    put(c, at, v);
+    put(c, at, d);
 }
 
 static void insert(struct queue_play *q, uint32_t v) {
     struct central *c = &q->central;
-    put(c, c->heap_size, v);
-    sift_up(q, c->heap_size++);
+    const struct due d = {key_of(q, v), v};
+    uint32_t at = c->heap_size++;
+    for (; at > 0 && before(d, c->heap[(at - 1) / 2]); at = (at - 1) / 2)
+        put(c, at, c->heap[(at - 1) / 2]);
+    put(c, at, d);
 }
 
 static void remove_top(struct queue_play *q) {
     struct central *c = &q->central;
-    if (--c->heap_size == 0)
-        return;
-    put(c, 0, c->heap[c->heap_size]);
-    sift_down(q, 0);
+    if (--c->heap_size > 0)
+        put_off(q, 0, c->heap[c->heap_size].server);
 }
 
-static struct least join_parts(struct least a, struct least b) {
-    if (a.load != b.load)
-        return a.load < b.load ? a : b;
-    return (struct least){a.load, a.servers + b.servers};
+static inline struct least join_parts(struct least a, struct least b) {
+    const uint32_t load = a.load < b.load ? a.load : b.load;
+    return (struct least){load,
+                          (a.load == load ? a.servers : 0) + (b.load == load ? b.servers : 0)};
 }
 
 /* Server v has this load now. */
@@ -100,8 +93,8 @@ void ISA(central_begin)(struct queue_play *q) {
 void ISA(central_advance)(struct queue_play *q, double time) {
     struct central *c = &q->central;
     const bool jsq = q->p->sampler.control == CONTROL_JSQ;
-    while (c->heap_size && key_of(q, c->heap[0]) <= time) {
-        const uint32_t v = c->heap[0];
+    while (c->heap_size && c->heap[0].time <= time) {
+        const uint32_t v = c->heap[0].server;
         struct server *s = q->view.server + v;
         if (!jsq) {
             look(&q->view, v, time);
@@ -112,7 +105,7 @@ void ISA(central_advance)(struct queue_play *q, double time) {
         depart(&q->view, s);
         set_load(c, v, s->count);
         if (s->count)
-            sift_down(q, 0);
+            put_off(q, 0, v);
         else
             remove_top(q);
     }
@@ -131,11 +124,9 @@ static uint32_t pick_least(const struct queue_play *q, uint32_t i) {
     while (at < c->leaves) {
         const struct least left = c->part[2 * at];
         const uint32_t there = left.load == all.load ? left.servers : 0;
-        at *= 2;
-        if (rank >= there) {
-            rank -= there;
-            at++;
-        }
+        const bool right = rank >= there; /* either way as often: no branch */
+        rank -= there & -(uint32_t)right;
+        at = 2 * at + right;
     }
     return (uint32_t)(at - c->leaves);
 }
@@ -147,7 +138,7 @@ uint32_t ISA(central_pick)(struct queue_play *q, uint32_t i) {
         return q->block.origin[i];
     if (control == CONTROL_JSQ || c->part[1].load == 0)
         return pick_least(q, i);
-    return control == CONTROL_JIQ ? q->block.origin[i] : c->heap[0];
+    return control == CONTROL_JIQ ? q->block.origin[i] : c->heap[0].server;
 }
 
 void ISA(central_joined)(struct queue_play *q, uint32_t v) {
@@ -161,6 +152,6 @@ void ISA(central_joined)(struct queue_play *q, uint32_t v) {
         set_load(c, v, 1);
         insert(q, v);
     } else {
-        sift_down(q, c->heap_at[v]);
+        put_off(q, c->heap_at[v], v);
     }
 }

@@ -371,16 +371,20 @@ static void state_note(const struct value *v, const struct pressure *p, const st
     const struct topology *topology = topology_of(v[QUEUE_TOPOLOGY].entry);
     if (topology->note && topology->note(v[QUEUE_TOPOLOGY].entry->values, &note))
         length += (size_t)snprintf(f->note, sizeof f->note, "%s", note.text);
-    const double given = warmup->in_time ? warmup->time : (double)warmup->jobs / rate,
-                 wanted = relaxation(p);
+    const double each = rate / (double)f->servers,
+                 given = warmup->in_time ? warmup->time * each
+                                         : (double)warmup->jobs / (double)f->servers,
+                 relaxed = relaxation(p) * each,
+                 wanted = f->forecast.wanted > 0 && f->forecast.wanted < relaxed
+                              ? f->forecast.wanted
+                              : relaxed;
     const bool steady = !v[QUEUE_TRANSIENT].entry->kind->n_parameters;
     if (length < sizeof f->note && steady && given < 0.999 * wanted && p->total < 1)
         length += (size_t)snprintf(
             f->note + length, sizeof f->note - length,
-            "%sa warm-up of %.4g time units leaves a bias of the empty start that more "
-            "replications "
-            "do not take away; 10/(1 - sqrt(rho))^2 services are %.4g (%.4g jobs per server)",
-            length ? "; " : "", given, wanted, ceil(wanted * rate / (double)f->servers));
+            "%sa warm-up of %.4g jobs per server leaves a bias of the empty start that more "
+            "replications do not take away (%.4g would do)",
+            length ? "; " : "", given, ceil(wanted));
     const char *heavy = !isfinite(law->fourth)    ? "services"
                         : !breaks->heavy          ? NULL
                         : breaks->heavy[0] == 'u' ? "times up"
@@ -449,16 +453,16 @@ bool ISA(queue_examine)(const struct value *v, const struct budget *budget, stru
     state_rows(v, &space, mean, &law, f);
     state_bins(v, &space, p.total, mean, f);
     state_memory(&space, &s, &stream, &breaks, bytes, v, f);
-    f->nanoseconds = jobs * (22 + s.nanoseconds + stream.nanoseconds + (breaks.any ? 20 : 0) +
+    f->nanoseconds = jobs * (7 + s.nanoseconds + stream.nanoseconds + (breaks.any ? 20 : 0) +
                              (space.n > 300000 ? 40 : 0)) +
                      300 * (double)space.n + 20 * cycles + 20000;
     if (space.fresh)
         f->nanoseconds += space.nanoseconds;
-    state_note(v, &p, &warmup, stream.rate, &law, &breaks, f);
     const struct queue_load load = {&stream, &breaks, &law,   &p,     space.n,
                                     mean,    s.draws, warmup, horizon};
     if (!transient.jobs)
         ISA(queue_forecast)(v, &load, f);
+    state_note(v, &p, &warmup, stream.rate, &law, &breaks, f);
     snprintf(f->sampler, sizeof f->sampler, "%s", s.how);
     return true;
 }

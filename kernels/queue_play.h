@@ -74,7 +74,11 @@ struct central {
         uint32_t load, servers; /* the least load, and how many have it */
     } * part;
     uint64_t leaves;
-    uint32_t *heap, *heap_at; /* [n]: busy servers, the first event on top; where each is */
+    struct due {
+        double time;
+        uint32_t server;
+    } * heap;          /* [n]: busy servers, the first event on top */
+    uint32_t *heap_at; /* [n]: where each is */
     uint32_t heap_size;
 };
 

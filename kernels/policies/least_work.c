@@ -22,7 +22,7 @@ static const struct parameter parameters[] = {
 static bool examine(const struct value *v, const struct space *space, uint64_t budget,
                     struct sampler_facts *f, struct reason *why, unsigned *at) {
     (void)space, (void)budget, (void)why, (void)at;
-    *f = (struct sampler_facts){.nanoseconds = v->unset ? 60 : 2 + 3 * (double)v->count,
+    *f = (struct sampler_facts){.nanoseconds = v->unset ? 160 : 2 + 3 * (double)v->count,
                                 .draws = v->unset ? 0 : (unsigned)v->count,
                                 .foresees = true,
                                 .how = "work left"};
