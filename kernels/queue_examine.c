@@ -173,7 +173,7 @@ static bool examine_transient(const struct transient *t, struct reason *why, uns
 static bool examine_neighbours(const struct value *v, const struct space *space, uint64_t budget,
                                struct reason *why, unsigned *at) {
     const double pairs = ISA(queue_pairs)(v, space),
-                 bytes = 16 * pairs + (space->form == FORM_GRAPH ? 0 : 16 * pairs);
+                 bytes = 16 * pairs + (space->form == FORM_GRAPH ? 0 : 64 * pairs);
     *at = QUEUE_NEIGHBOURS;
     if (v[QUEUE_NEIGHBOURS].real == 0)
         return true;
@@ -360,7 +360,9 @@ static void state_memory(const struct space *space, const struct sampler_facts *
         space->bytes + s->bytes + neighbours + (tables ? ISA(hops_bytes)(space, budget) : 0);
     f->bytes_shared = (space->fresh ? 0 : own) + stream->bytes + (breaks->any ? breaks->bytes : 0);
     f->bytes_fresh = space->fresh ? own : 0;
+    enum { PAIR_MAKING = 48 }; /* bytes, in igraph's list of edges and in ours */
     f->bytes_making = s->making > space->bytes_making ? s->making : space->bytes_making;
+    f->bytes_making += neighbours ? (uint64_t)(PAIR_MAKING * shape.pairs) : 0;
 }
 
 static void state_note(const struct value *v, const struct pressure *p, const struct span *warmup,
