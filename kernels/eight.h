@@ -21,7 +21,7 @@ static inline uint64_t whole_units(double time, double scale) {
 #include <immintrin.h>
 /* Unlike __m512d they are no other than doubles and integers to the compiler. */
 typedef double eight __attribute__((vector_size(64)));
-typedef long long eight_units __attribute__((vector_size(64)));
+typedef unsigned long long eight_units __attribute__((vector_size(64)));
 
 static inline eight eight_at(const double *p) {
     return *(const eight *)(const void *)p;

@@ -322,6 +322,15 @@ static void test_service(void **state) {
     value_of(&a.made, "resume")->word = REPEAT;
     assert_true(isnan(level->failures_service(&a.made.entry, &s, 1)));
     level->law_free(&s);
+    /* Services up to 2, times up to 2.1 and to 1.9. */
+    level->law_prepare(&make(&made, level->laws, "uniform")->entry, 1, &s);
+    for (int never = 0; never < 2; never++) {
+        alternating_of(&a, level, "uniform", never ? 0.95 : 1.05, "exponential", 2.5);
+        value_of(&a.made, "resume")->word = REPEAT;
+        const double hold = level->failures_service(&a.made.entry, &s, 1);
+        assert_true(never ? isinf(hold) : isnan(hold));
+    }
+    level->law_free(&s);
 }
 
 /* A job that is longer than any time up is never done, nor are those behind it. */
