@@ -30,7 +30,7 @@ struct affine {
     double offset, divisor;
 };
 /* Tallies from here on, and below minus this, stand for values that no tally can hold. */
-#define TALLY_TOP 0x1p62
+#define TALLY_TOP 0x1.8p62
 static inline double affine_value(struct affine a, double tally) {
     if (tally >= TALLY_TOP || tally <= -TALLY_TOP)
         return tally / a.divisor * (double)INFINITY;
