@@ -385,7 +385,7 @@ static void state_note(const struct value *v, const struct pressure *p, const st
         length += (size_t)snprintf(
             f->note + length, sizeof f->note - length,
             "%sa warm-up of %.4g jobs per server leaves a bias of the empty start that more "
-            "replications do not take away (%.4g would do)",
+            "replications do not take away (by estimate %.4g would do)",
             length ? "; " : "", given, ceil(wanted));
     const char *heavy = !isfinite(law->fourth)    ? "services"
                         : !breaks->heavy          ? NULL
