@@ -264,7 +264,8 @@ static const struct histogram histograms[QUEUE_HISTOGRAMS] = {
                   .averages = true},
     [SUM_SERVER_QUEUE] = {.name = "server_queue",
                           .units = "job",
-                          .long_name = "jobs at each server, time average, mean over replications",
+                          .long_name = "jobs at each server, time average, mean over replications "
+                                       "(0 in those whose graph leaves it out)",
                           .axis = AXIS_SERVER,
                           .averages = true,
                           .keep = "server-queues"},
@@ -406,7 +407,7 @@ static void staff(struct queue *p) {
     p->excess = v[QUEUE_EXCESS].real;
     p->mean_service = p->stream.services ? p->stream.mean_service : p->service.facts.mean;
     ISA(queue_units)(p->mean_service, &p->unit, &p->square);
-    p->completion_unit = ISA(queue_completion_unit)(p->mean_service);
+    p->completion_unit = ISA(queue_completion_unit)(v, &p->stream, p->mean_service);
     p->transient = ISA(queue_transient)(v, p->n);
     ISA(queue_spans)(v, p->n, p->stream.rate, &p->warmup, &p->horizon);
     p->end = (p->warmup.in_time ? p->warmup.time : (double)p->warmup.jobs / p->stream.rate) +

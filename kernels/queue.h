@@ -117,6 +117,10 @@ struct queue {
 #define QUEUE_SHARE_UNIT 0x1p-40
 #define QUEUE_COST_UNIT 0x1p-30
 #define QUEUE_CORRELATION_UNIT 0x1p-40
+/* Mean services from one look at neighbours to the next: the golden ratio less 1, of all numbers the
+ * one that is worst met by ratios of whole ones, so that looks at deterministic streams fall everywhere
+ * between their jobs. */
+#define QUEUE_LOOK_STEP 0.6180339887498949
 
 /* Bytes of a thread's workspace with that many slots for jobs in all rings. */
 uint64_t ISA(queue_bytes)(const struct queue *p, uint64_t slots);
@@ -173,7 +177,9 @@ struct queue_load {
 void ISA(queue_forecast)(const struct value *v, const struct queue_load *p, struct facts *f);
 /* Units of times and of squared times in tallies. */
 void ISA(queue_units)(double mean, double *unit, double *square);
-/* The same of completions, whose sums over replications must not overflow. */
-double ISA(queue_completion_unit)(double mean);
+/* The same of completions, whose sums over replications must not overflow: fits 10^6 of them, or more,
+ * unless times go far beyond K mean services and K mean gaps. */
+double ISA(queue_completion_unit)(const struct value *v, const struct arrivals_facts *stream,
+                                  double mean);
 
 #endif

@@ -51,12 +51,6 @@ void ISA(queue_units)(double mean, double *unit, double *square) {
     *square = ldexp(0x1p-22, 2 * exponent);
 }
 
-double ISA(queue_completion_unit)(double mean) {
-    double unit, square;
-    ISA(queue_units)(mean, &unit, &square);
-    return unit * 0x1p8;
-}
-
 struct transient ISA(queue_transient)(const struct value *v, uint64_t n) {
     const struct entry *e = v[QUEUE_TRANSIENT].entry;
     if (!e->kind->n_parameters)
@@ -66,6 +60,23 @@ struct transient ISA(queue_transient)(const struct value *v, uint64_t n) {
                               .grid = e->values[1].reals,
                               .n_grid = e->values[1].n_reals,
                               .most = (16 * jobs + 1000) * n};
+}
+
+/* The number of servers has no say, because it may be known only later. */
+double ISA(queue_completion_unit)(const struct value *v, const struct arrivals_facts *stream,
+                                  double mean) {
+    const struct value *speeds = &v[QUEUE_SERVICE_RATES];
+    const double jobs = (double)ISA(queue_transient)(v, 1).jobs;
+    double unit, square, slowest = 1;
+    ISA(queue_units)(mean, &unit, &square);
+    for (uint64_t i = 0; !speeds->unset && i < speeds->n_reals; i++)
+        slowest = speeds->reals[i] < slowest ? speeds->reals[i] : slowest;
+    const double coming = v[QUEUE_LAMBDA].unset ? (double)stream->jobs / stream->rate
+                                                : jobs / v[QUEUE_LAMBDA].real,
+                 late = jobs * mean / slowest + coming;
+    int exponent;
+    (void)frexp(late, &exponent);
+    return fmax(unit * 0x1p8, ldexp(0x1p-40, exponent));
 }
 
 double ISA(queue_pairs)(const struct value *v, const struct space *space) {
@@ -173,7 +184,7 @@ static bool examine_transient(const struct transient *t, struct reason *why, uns
 static bool examine_neighbours(const struct value *v, const struct space *space, uint64_t budget,
                                struct reason *why, unsigned *at) {
     const double pairs = ISA(queue_pairs)(v, space),
-                 bytes = 16 * pairs + (space->form == FORM_GRAPH ? 0 : 64 * pairs);
+                 bytes = 24 * pairs + (space->form == FORM_GRAPH ? 0 : 64 * pairs);
     *at = QUEUE_NEIGHBOURS;
     if (v[QUEUE_NEIGHBOURS].real == 0)
         return true;
@@ -307,7 +318,8 @@ static void state_rows(const struct value *v, const struct space *space, double 
         v[QUEUE_NEIGHBOURS].real != 0 ? 1 / QUEUE_CORRELATION_UNIT : (double)NAN;
 }
 
-static void state_bins(const struct value *v, const struct space *space, double rho, double mean,
+static void state_bins(const struct value *v, const struct space *space,
+                       const struct arrivals_facts *stream, double rho, double mean,
                        struct facts *f) {
     const struct transient t = ISA(queue_transient)(v, space->n);
     enum { LOAD_BINS = BINS_EXACT + 20 * BINS_PER_DOUBLING };
@@ -323,7 +335,7 @@ static void state_bins(const struct value *v, const struct space *space, double 
     for (unsigned h = SUM_LOCAL; h <= KNOWN_POOLED; h++)
         f->bins[h] = t.jobs;
     f->bins[SHARE_LOCAL] = f->bins[SHARE_POOLED] = t.jobs * t.n_grid;
-    f->unit[SUM_LOCAL] = f->unit[SUM_POOLED] = ISA(queue_completion_unit)(mean);
+    f->unit[SUM_LOCAL] = f->unit[SUM_POOLED] = ISA(queue_completion_unit)(v, stream, mean);
     f->unit[SHARE_LOCAL] = f->unit[SHARE_POOLED] = QUEUE_SHARE_UNIT;
     f->grid = t.grid;
     f->n_grid = t.n_grid;
@@ -403,6 +415,22 @@ static void state_note(const struct value *v, const struct pressure *p, const st
                  length ? "; " : "");
 }
 
+/* Looks at neighbours while the window is open. */
+static double looks_in(const struct value *v, const struct span *horizon, double rate,
+                       double mean) {
+    const double window = horizon->in_time ? horizon->time : (double)horizon->jobs / rate;
+    return v[QUEUE_NEIGHBOURS].real != 0 ? window / (QUEUE_LOOK_STEP * mean) : 0;
+}
+
+static bool examine_looks(double looks, uint64_t n, struct reason *why, unsigned *at) {
+    *at = QUEUE_NEIGHBOURS;
+    return !(looks * (double)n > 1e12) ||
+           refuse(why,
+                  "%.3g looks at the queues of all %llu servers in a replication are too many (at "
+                  "most 1e12 queues)",
+                  looks, (unsigned long long)n);
+}
+
 /* Cycles of up and down are played one by one. */
 static bool examine_cycles(const struct failures_facts *breaks, double cycles, struct reason *why,
                            unsigned *at) {
@@ -445,19 +473,21 @@ bool ISA(queue_examine)(const struct value *v, const struct budget *budget, stru
                             : jobs_in(&warmup, stream.rate) + jobs_in(&horizon, stream.rate);
     const double cycles =
         breaks.scale > 0 ? jobs / stream.rate / breaks.scale * (double)space.n : 0;
-    if (!examine_cycles(&breaks, cycles, why, at))
-        return false;
-    f->servers = space.n;
-    f->grain = 1;
     const double mean = stream.services               ? stream.mean_service
                         : v[QUEUE_SERVICE_MEAN].unset ? law.mean
                                                       : v[QUEUE_SERVICE_MEAN].real;
+    const double looks = looks_in(v, &horizon, stream.rate, mean);
+    if (!examine_cycles(&breaks, cycles, why, at) || !examine_looks(looks, space.n, why, at))
+        return false;
+    f->servers = space.n;
+    f->grain = 1;
     state_rows(v, &space, mean, &law, f);
-    state_bins(v, &space, p.total, mean, f);
+    state_bins(v, &space, &stream, p.total, mean, f);
     state_memory(&space, &s, &stream, &breaks, bytes, v, f);
     f->nanoseconds = jobs * (7 + s.nanoseconds + stream.nanoseconds + (breaks.any ? 20 : 0) +
                              (space.n > 300000 ? 40 : 0)) +
-                     300 * (double)space.n + 20 * cycles + 20000;
+                     300 * (double)space.n + 20 * cycles + 20000 +
+                     looks * (8 * (double)space.n + 1.2 * ISA(queue_pairs)(v, &space));
     if (space.fresh)
         f->nanoseconds += space.nanoseconds;
     const struct queue_load load = {&stream, &breaks, &law,   &p,     space.n,

@@ -8,10 +8,6 @@
 
 #include <string.h>
 
-/* The golden ratio less 1: of all numbers the one that is worst met by ratios of whole ones, so that
- * looks at deterministic streams fall everywhere between their jobs. */
-static const double golden = 0.6180339887498949;
-
 void ISA(watch_open)(struct queue_play *q) {
     struct watch *w = &q->watch;
     const struct graph *g = q->p->neighbours;
@@ -22,7 +18,7 @@ void ISA(watch_open)(struct queue_play *q) {
 }
 
 double ISA(watch_next)(const struct queue_play *q) {
-    return q->opened + (double)(q->watch.looks + 1) * golden * q->p->mean_service;
+    return q->opened + (double)(q->watch.looks + 1) * QUEUE_LOOK_STEP * q->p->mean_service;
 }
 
 void ISA(watch_look)(struct queue_play *q, double time) {
@@ -42,13 +38,13 @@ void ISA(watch_look)(struct queue_play *q, double time) {
 }
 
 /* looks^2 times the covariance of two queues. */
-static double covariance(const struct watch *w, uint32_t u, uint32_t v, uint64_t product) {
-    const uint128 with = (uint128)w->looks * product, without = (uint128)w->sum[u] * w->sum[v];
+static double covariance(const struct watch *w, uint32_t u, uint32_t v, uint128 product) {
+    const uint128 with = w->looks * product, without = (uint128)w->sum[u] * w->sum[v];
     return with > without ? (double)(with - without) : -(double)(without - with);
 }
 
 /* 0 where one of the queues never changes. */
-static double correlation(const struct watch *w, uint32_t u, uint32_t v, uint64_t product) {
+static double correlation(const struct watch *w, uint32_t u, uint32_t v, uint128 product) {
     const double of_u = covariance(w, u, u, w->square[u]), of_v = covariance(w, v, v, w->square[v]);
     return of_u > 0 && of_v > 0 ? covariance(w, u, v, product) / (sqrt(of_u) * sqrt(of_v)) : 0;
 }

@@ -60,10 +60,11 @@ struct follow {
 
 /* Looks at all servers. */
 struct watch {
-    uint64_t *sum, *square; /* [n]: over looks */
-    uint64_t *product;      /* [n_edges], in the order of the lower ends */
-    double *of_server;      /* [n] */
-    uint32_t *load;         /* [n]: what was seen last */
+    uint64_t *sum;     /* [n]: over looks */
+    uint128 *square;   /* [n] */
+    uint128 *product;  /* [n_edges], in the order of the lower ends */
+    double *of_server; /* [n] */
+    uint32_t *load;    /* [n]: what was seen last */
     uint64_t looks;
 };
 
@@ -96,7 +97,7 @@ struct view {
     uint64_t *level; /* [LEVEL_BINS]: time that servers spend with at least so many jobs; beyond
                         LOADS_EXACT, the loads at which bins begin */
     uint128 *beyond; /* the same summed over all loads from LOADS_EXACT on */
-    uint64_t *area;  /* [n]: jobs times time of each server, each job until it is done as soon as it
+    uint128 *area;   /* [n]: jobs times time of each server, each job until it is done as soon as it
                         comes; NULL: not asked for */
     double *line;    /* [n][line_size]: the last completions of each server, the youngest first */
     uint32_t line_size; /* 0: central control, no lines */
@@ -127,8 +128,8 @@ struct queue_play {
     uint64_t *level_at_close;
     uint128 beyond_at_close;
     uint128 beyond;
-    uint64_t *areas; /* [n] for view.area */
-    double serving;  /* time spent serving */
+    uint128 *areas; /* [n] for view.area */
+    double serving; /* time spent serving */
 
     bool open, closed;
     double opened, closes;

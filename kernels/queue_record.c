@@ -35,6 +35,11 @@ void ISA(record_begin)(struct queue_play *q) {
     clear_times(q);
 }
 
+static void add_area(const struct view *w, uint32_t v, uint64_t left, uint64_t sign) {
+    if (w->area)
+        w->area[v] += sign == 1 ? left : -(uint128)left;
+}
+
 /* The jobs present at a time begin to count (minus), or stop. Those of lines count until they are
  * done as soon as they come, and so do areas: what is then still to come begins to count, or stops. */
 static void settle_ring(struct queue_play *q, uint32_t v, uint64_t when, uint64_t sign) {
@@ -42,9 +47,7 @@ static void settle_ring(struct queue_play *q, uint32_t v, uint64_t when, uint64_
     const struct server *s = w->server + v;
     for (uint32_t k = 0; k < s->count; k++) {
         account(w, w->line_size + k + 1, -sign * when);
-        if (w->area)
-            w->area[v] +=
-                sign * (whole_time(w, w->pool[s->ring + ((s->head + k) & s->mask)]) - when);
+        add_area(w, v, whole_time(w, w->pool[s->ring + ((s->head + k) & s->mask)]) - when, sign);
     }
 }
 
@@ -52,10 +55,9 @@ static void settle_line(struct queue_play *q, uint32_t v, uint64_t when, uint64_
     const struct view *w = &q->view;
     const double *line = line_of(w, w->line_size, v);
     for (uint32_t k = 0; k < w->line_size; k++) {
-        const uint64_t ends = whole_time(w, line[k]), left = sign * (ends > when ? ends - when : 0);
-        account(w, k + 1, left);
-        if (w->area)
-            w->area[v] += left;
+        const uint64_t ends = whole_time(w, line[k]), left = ends > when ? ends - when : 0;
+        account(w, k + 1, sign * left);
+        add_area(w, v, left, sign);
     }
 }
 

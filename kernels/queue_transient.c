@@ -90,6 +90,12 @@ static void add(struct outcome *out, unsigned h, uint64_t batch, uint64_t bin, u
     out->used[h] = out->used[h] <= bin ? bin + 1 : out->used[h];
 }
 
+/* In whole units; times that are far too long for sums of them are cut off. */
+static uint64_t in_completion_units(const struct queue *p, double time) {
+    const double units = rint(time / p->completion_unit);
+    return (uint64_t)(units < 0x1p62 ? units : 0x1p62);
+}
+
 static void record_local(const struct queue_play *q, uint64_t batch, struct outcome *out) {
     const struct follow *f = &q->follow;
     const struct transient *t = &q->p->transient;
@@ -104,7 +110,7 @@ static void record_local(const struct queue_play *q, uint64_t batch, struct outc
         }
         const bool all = done + at[t->n_grid] == q->p->n;
         add(out, KNOWN_LOCAL, 0, k, all);
-        add(out, SUM_LOCAL, 0, k, all ? (uint64_t)rint(f->sum[k] / n / q->p->completion_unit) : 0);
+        add(out, SUM_LOCAL, 0, k, all ? in_completion_units(q->p, f->sum[k] / n) : 0);
     }
 }
 
@@ -134,7 +140,7 @@ static void record_pooled(struct queue_play *q, uint64_t batch, struct outcome *
             add(out, SHARE_POOLED, batch, k * t->n_grid + g,
                 g >= point ? (uint64_t)(1 / QUEUE_SHARE_UNIT) : 0);
         add(out, KNOWN_POOLED, 0, k, k < known);
-        add(out, SUM_POOLED, 0, k, k < known ? (uint64_t)rint(heap[k] / q->p->completion_unit) : 0);
+        add(out, SUM_POOLED, 0, k, k < known ? in_completion_units(q->p, heap[k]) : 0);
     }
 }
 
