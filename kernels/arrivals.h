@@ -51,6 +51,7 @@ struct arrivals_facts {
         origins; /* arrivals_next() gives origins. Otherwise they are independent and uniform, drawn
                      by whoever draws candidates (PURPOSE_ORIGIN, lane 0), and spaces of points may
                      be played, where a job appears at a point */
+    uint64_t batch;      /* jobs that come at one time, each time; 0: not in batches */
     bool services;       /* arrivals_next() gives services: a trace with them */
     double mean_service; /* of those */
     bool poisson;       /* the stream of every server is Poisson, independent of the others, so that

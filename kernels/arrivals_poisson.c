@@ -98,6 +98,7 @@ static bool batch_examine(const struct arrivals_wish *w, struct arrivals_facts *
     (void)why, (void)fault, (void)inner;
     const uint64_t size = w->entry->values[0].count;
     f->origins = true;
+    f->batch = size;
     f->independent = f->poisson = size == 1;
     f->scale = (double)size / w->lambda;
     f->memory = sizeof(struct batches);

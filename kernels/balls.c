@@ -324,6 +324,7 @@ static void state_bins(const struct value *v, const struct space *space,
         f->bins[h] = graph ? DEGREE_BINS : 0;
     f->bins[SUM_SHARE] = space->form == FORM_ARCS ? space->n : 0;
     f->unit[SUM_SHARE] = 0x1p-40;
+    f->most[SUM_SHARE] = 1 << 22;
     memcpy(f->likely, f->bins, sizeof f->likely);
     if (likely < f->bins[COUNT_LOAD])
         f->likely[COUNT_LOAD] = f->likely[COUNT_MAX_LOAD] = likely;

@@ -98,6 +98,7 @@ struct facts {
     uint64_t bins[HISTOGRAMS_MAX]; /* upper bound of bins in use; 0: does not apply to the point */
     uint64_t likely[HISTOGRAMS_MAX]; /* bins expected in use, for plans */
     double unit[HISTOGRAMS_MAX];     /* averages: what one count stands for; 0: 1 */
+    uint64_t most[HISTOGRAMS_MAX];   /* replications whose sums it holds; 0: all there can be */
     const double *grid; /* [n_grid] AXIS_GRID, the same for all points; owned by the job */
     uint64_t n_grid;
     struct forecast forecast;

@@ -282,7 +282,8 @@ static const struct histogram histograms[QUEUE_HISTOGRAMS] = {
                                 "replications",
                    .axis = AXIS_COMPLETION,
                    .averages = true,
-                   .counter = KNOWN_LOCAL},
+                   .counter = KNOWN_LOCAL,
+                   .batched = true},
     [KNOWN_LOCAL] = {.name = "completion_local_known",
                      .units = "replication",
                      .long_name = "replications in which every server has a k-th completion",
@@ -300,7 +301,8 @@ static const struct histogram histograms[QUEUE_HISTOGRAMS] = {
                     .long_name = "time of the k-th completion of all, mean over replications",
                     .axis = AXIS_COMPLETION,
                     .averages = true,
-                    .counter = KNOWN_POOLED},
+                    .counter = KNOWN_POOLED,
+                    .batched = true},
     [KNOWN_POOLED] = {.name = "completion_pooled_known",
                       .units = "replication",
                       .long_name = "replications in which there is a k-th completion",
@@ -405,13 +407,14 @@ static void staff(struct queue *p) {
     const double may = v[QUEUE_REDIRECTABLE].real;
     p->redirects = may >= 1 ? (uint64_t)1 << 32 : (uint64_t)(may * 0x1p32);
     p->excess = v[QUEUE_EXCESS].real;
-    p->mean_service = p->stream.services ? p->stream.mean_service : p->service.facts.mean;
+    p->mean_service = ISA(queue_mean_service)(v, &p->stream);
     ISA(queue_units)(p->mean_service, &p->unit, &p->square);
     p->completion_unit = ISA(queue_completion_unit)(v, &p->stream, p->mean_service);
+    p->sum_unit = ISA(queue_sum_unit)(v, p->mean_service);
     p->transient = ISA(queue_transient)(v, p->n);
-    ISA(queue_spans)(v, p->n, p->stream.rate, &p->warmup, &p->horizon);
-    p->end = (p->warmup.in_time ? p->warmup.time : (double)p->warmup.jobs / p->stream.rate) +
-             (p->horizon.in_time ? p->horizon.time : (double)p->horizon.jobs / p->stream.rate);
+    ISA(queue_spans)(v, p->n, &p->warmup, &p->horizon);
+    p->window = span_time(&p->horizon, p->stream.rate);
+    p->end = span_time(&p->warmup, p->stream.rate) + p->window;
 }
 
 static void unstaff(struct queue *p) {

@@ -76,6 +76,11 @@ struct span {
     double time;
 };
 
+/* How long a stretch is expected to take when jobs come at `rate` in all. */
+static inline double span_time(const struct span *s, double rate) {
+    return s->in_time ? s->time : (double)s->jobs / rate;
+}
+
 /* Completions from the empty start. */
 struct transient {
     uint64_t jobs;      /* how many of each server and of all; 0: steady state */
@@ -101,12 +106,13 @@ struct queue {
     double excess;
     struct span warmup, horizon;
     struct transient transient;
-    double completion_unit; /* what one count of a tally of completions stands for */
+    double completion_unit, sum_unit; /* what one count of a sum over replications stands for: of
+                                         completions, of queue lengths */
     double mean_service;
     const struct graph *neighbours; /* whose queues are compared; NULL: not asked for */
     struct graph *own_neighbours;   /* the same where it is not that of the space */
     double pairs;                   /* of neighbours; before the graph is made, about */
-    double end;                     /* expected time at the end of the horizon */
+    double end, window;  /* expected: time at the end of the horizon, length of the horizon */
     double unit, square; /* what one count of a tally of times, of squared times stands for */
     struct hops hops;    /* FORM_GRAPH and a policy that does not know how far a job goes */
     bool measures;       /* hops are taken from it */
@@ -136,9 +142,8 @@ double ISA(queue_pairs)(const struct value *v, const struct space *space);
 struct arrivals_wish ISA(queue_wish)(const struct value *v, uint64_t n);
 /* [n] arrival or service rates, given or repeated in turn; NULL: all 1. The caller frees. */
 double *ISA(queue_rates)(const struct value *given, uint64_t n);
-/* Warm-up and horizon of a point whose jobs arrive at `rate` in all. */
-void ISA(queue_spans)(const struct value *v, uint64_t n, double rate, struct span *warmup,
-                      struct span *horizon);
+/* Warm-up and horizon of a point. */
+void ISA(queue_spans)(const struct value *v, uint64_t n, struct span *warmup, struct span *horizon);
 bool ISA(queue_examine)(const struct value *v, const struct budget *budget, struct facts *f,
                         struct reason *why, unsigned *at);
 bool ISA(queue_describe)(const struct value *v, struct space *space, struct reason *why,
@@ -177,6 +182,11 @@ struct queue_load {
 void ISA(queue_forecast)(const struct value *v, const struct queue_load *p, struct facts *f);
 /* Units of times and of squared times in tallies. */
 void ISA(queue_units)(double mean, double *unit, double *square);
+/* Mean service of a server of speed 1. */
+double ISA(queue_mean_service)(const struct value *v, const struct arrivals_facts *stream);
+/* What one count of a sum of queue lengths over replications stands for: 2^22 of them fit while queues
+ * are shorter than 2^17 or, where they may grow for ever, hold all jobs. */
+double ISA(queue_sum_unit)(const struct value *v, double mean);
 /* The same of completions, whose sums over replications must not overflow: fits 10^6 of them, or more,
  * unless times go far beyond K mean services and K mean gaps. */
 double ISA(queue_completion_unit)(const struct value *v, const struct arrivals_facts *stream,

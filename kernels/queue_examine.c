@@ -62,6 +62,17 @@ struct transient ISA(queue_transient)(const struct value *v, uint64_t n) {
                               .most = (16 * jobs + 1000) * n};
 }
 
+double ISA(queue_mean_service)(const struct value *v, const struct arrivals_facts *stream) {
+    const struct entry *service = v[QUEUE_SERVICE].entry;
+    struct law_facts law;
+    struct reason why;
+    unsigned at;
+    if (stream->services || !v[QUEUE_SERVICE_MEAN].unset)
+        return stream->services ? stream->mean_service : v[QUEUE_SERVICE_MEAN].real;
+    CHECK(law_of(service->kind)->examine(service->values, &law, &why, &at));
+    return law.mean;
+}
+
 /* The number of servers has no say, because it may be known only later. */
 double ISA(queue_completion_unit)(const struct value *v, const struct arrivals_facts *stream,
                                   double mean) {
@@ -107,15 +118,25 @@ static double relaxation(const struct pressure *p) {
     return 10 / (slack * slack) * hold;
 }
 
+/* Space and stream of a point that was examined. */
+static void describe(const struct value *v, struct space *space, struct arrivals_facts *stream) {
+    struct reason why;
+    unsigned at, inner;
+    enum arrivals_fault fault;
+    CHECK(ISA(queue_describe)(v, space, &why, &at));
+    struct arrivals_wish wish = ISA(queue_wish)(v, space->n);
+    CHECK(ISA(arrivals_examine)(&wish, stream, &why, &fault, &inner));
+    free((void *)(uintptr_t)wish.rate);
+}
+
 static struct span span_of(const struct entry *e, uint64_t n) {
     if (!strcmp(e->kind->name, "time"))
         return (struct span){.in_time = true, .time = e->values[0].real};
     return (struct span){.jobs = value_count(&e->values[0], n)};
 }
 
-void ISA(queue_spans)(const struct value *v, uint64_t n, double rate, struct span *warmup,
+void ISA(queue_spans)(const struct value *v, uint64_t n, struct span *warmup,
                       struct span *horizon) {
-    (void)rate;
     const struct transient t = ISA(queue_transient)(v, n);
     *horizon = t.jobs ? (struct span){.jobs = t.jobs} : span_of(v[QUEUE_HORIZON].entry, n);
     if (t.jobs) {
@@ -127,20 +148,30 @@ void ISA(queue_spans)(const struct value *v, uint64_t n, double rate, struct spa
         return;
     }
     struct space space;
-    struct reason why;
-    unsigned at, inner;
     struct arrivals_facts stream;
-    enum arrivals_fault fault;
-    CHECK(ISA(queue_describe)(v, &space, &why, &at));
-    struct arrivals_wish wish = ISA(queue_wish)(v, space.n);
-    CHECK(ISA(arrivals_examine)(&wish, &stream, &why, &fault, &inner));
-    free((void *)(uintptr_t)wish.rate);
+    describe(v, &space, &stream);
     const struct pressure p = ISA(queue_pressure)(v, &space, &stream);
     *warmup = (struct span){.in_time = true, .time = relaxation(&p)};
 }
 
 static double jobs_in(const struct span *s, double rate) {
     return s->in_time ? s->time * rate : (double)s->jobs;
+}
+
+double ISA(queue_sum_unit)(const struct value *v, double mean) {
+    int exponent = 0;
+    (void)frexp(v[QUEUE_LAMBDA].unset ? 1 : v[QUEUE_LAMBDA].real * mean, &exponent);
+    const double unit = ldexp(0x1p-24, exponent < 0 ? exponent : 0);
+    if (v[QUEUE_ALLOW_UNSTABLE].real == 0)
+        return unit;
+    struct space space;
+    struct arrivals_facts stream;
+    struct span warmup, horizon;
+    describe(v, &space, &stream);
+    ISA(queue_spans)(v, space.n, &warmup, &horizon);
+    const double all = jobs_in(&warmup, stream.rate) + jobs_in(&horizon, stream.rate);
+    (void)frexp(all, &exponent);
+    return fmax(unit, ldexp(0x1p-41, exponent));
 }
 
 static bool examine_spans(const struct value *v, const struct arrivals_facts *stream,
@@ -184,7 +215,7 @@ static bool examine_transient(const struct transient *t, struct reason *why, uns
 static bool examine_neighbours(const struct value *v, const struct space *space, uint64_t budget,
                                struct reason *why, unsigned *at) {
     const double pairs = ISA(queue_pairs)(v, space),
-                 bytes = 24 * pairs + (space->form == FORM_GRAPH ? 0 : 64 * pairs);
+                 bytes = 40 * pairs + (space->form == FORM_GRAPH ? 0 : 64 * pairs);
     *at = QUEUE_NEIGHBOURS;
     if (v[QUEUE_NEIGHBOURS].real == 0)
         return true;
@@ -330,13 +361,17 @@ static void state_bins(const struct value *v, const struct space *space,
     f->bins[SUM_PATH] = PATH_TIMES;
     f->bins[SUM_SERVER_QUEUE] = space->n;
     f->bins[SUM_SERVER_CORRELATION] = v[QUEUE_NEIGHBOURS].real != 0 ? space->n : 0;
-    f->unit[SUM_PATH] = f->unit[SUM_SERVER_QUEUE] = QUEUE_LENGTH_UNIT;
+    f->unit[SUM_PATH] = f->unit[SUM_SERVER_QUEUE] = ISA(queue_sum_unit)(v, mean);
     f->unit[SUM_SERVER_CORRELATION] = QUEUE_CORRELATION_UNIT;
     for (unsigned h = SUM_LOCAL; h <= KNOWN_POOLED; h++)
         f->bins[h] = t.jobs;
     f->bins[SHARE_LOCAL] = f->bins[SHARE_POOLED] = t.jobs * t.n_grid;
     f->unit[SUM_LOCAL] = f->unit[SUM_POOLED] = ISA(queue_completion_unit)(v, stream, mean);
     f->unit[SHARE_LOCAL] = f->unit[SHARE_POOLED] = QUEUE_SHARE_UNIT;
+    for (unsigned h = 0; h < QUEUE_HISTOGRAMS; h++)
+        f->most[h] = h == SUM_LOCAL || h == SUM_POOLED    ? 1 << 20
+                     : h == TIME_LOAD || f->unit[h] > 0.0 ? 1 << 22
+                                                          : 0;
     f->grid = t.grid;
     f->n_grid = t.n_grid;
     memcpy(f->likely, f->bins, sizeof f->likely);
@@ -377,15 +412,18 @@ static void state_memory(const struct space *space, const struct sampler_facts *
     f->bytes_making += neighbours ? (uint64_t)(PAIR_MAKING * shape.pairs) : 0;
 }
 
-static void state_note(const struct value *v, const struct pressure *p, const struct span *warmup,
-                       double rate, const struct law_facts *law,
-                       const struct failures_facts *breaks, struct facts *f) {
+static void state_note(const struct value *v, const struct queue_load *load, struct facts *f) {
+    const struct pressure *p = load->pressure;
+    const struct span *warmup = &load->warmup, *horizon = &load->horizon;
+    const struct arrivals_facts *stream = load->stream;
+    const struct law_facts *law = load->service;
+    const struct failures_facts *breaks = load->breaks;
     size_t length = 0;
     struct reason note;
     const struct topology *topology = topology_of(v[QUEUE_TOPOLOGY].entry);
     if (topology->note && topology->note(v[QUEUE_TOPOLOGY].entry->values, &note))
         length += (size_t)snprintf(f->note, sizeof f->note, "%s", note.text);
-    const double each = rate / (double)f->servers,
+    const double each = stream->rate / (double)f->servers,
                  given = warmup->in_time ? warmup->time * each
                                          : (double)warmup->jobs / (double)f->servers,
                  relaxed = relaxation(p) * each,
@@ -393,12 +431,19 @@ static void state_note(const struct value *v, const struct pressure *p, const st
                               ? f->forecast.wanted
                               : relaxed;
     const bool steady = !v[QUEUE_TRANSIENT].entry->kind->n_parameters;
-    if (length < sizeof f->note && steady && given < 0.999 * wanted && p->total < 1)
+    /* What is wanted is known within a factor of two. */
+    if (length < sizeof f->note && steady && given < 0.5 * wanted && p->total < 1)
         length += (size_t)snprintf(
             f->note + length, sizeof f->note - length,
             "%sa warm-up of %.4g jobs per server leaves a bias of the empty start that more "
             "replications do not take away (by estimate %.4g would do)",
             length ? "; " : "", given, ceil(wanted));
+    if (length < sizeof f->note && steady && !horizon->in_time && horizon->jobs <= stream->batch)
+        length += (size_t)snprintf(
+            f->note + length, sizeof f->note - length,
+            "%sa horizon of %llu jobs may lie within one batch and take no time, which leaves "
+            "averages over time 0",
+            length ? "; " : "", (unsigned long long)horizon->jobs);
     const char *heavy = !isfinite(law->fourth)    ? "services"
                         : !breaks->heavy          ? NULL
                         : breaks->heavy[0] == 'u' ? "times up"
@@ -418,8 +463,7 @@ static void state_note(const struct value *v, const struct pressure *p, const st
 /* Looks at neighbours while the window is open. */
 static double looks_in(const struct value *v, const struct span *horizon, double rate,
                        double mean) {
-    const double window = horizon->in_time ? horizon->time : (double)horizon->jobs / rate;
-    return v[QUEUE_NEIGHBOURS].real != 0 ? window / (QUEUE_LOOK_STEP * mean) : 0;
+    return v[QUEUE_NEIGHBOURS].real != 0 ? span_time(horizon, rate) / (QUEUE_LOOK_STEP * mean) : 0;
 }
 
 static bool examine_looks(double looks, uint64_t n, struct reason *why, unsigned *at) {
@@ -465,7 +509,7 @@ bool ISA(queue_examine)(const struct value *v, const struct budget *budget, stru
         return false;
     if (!examine_transient(&transient, why, at) || !examine_neighbours(v, &space, bytes, why, at))
         return false;
-    ISA(queue_spans)(v, space.n, stream.rate, &warmup, &horizon);
+    ISA(queue_spans)(v, space.n, &warmup, &horizon);
     if (!examine_spans(v, &stream, &warmup, &horizon, why, at))
         return false;
     const double jobs = transient.jobs
@@ -473,9 +517,7 @@ bool ISA(queue_examine)(const struct value *v, const struct budget *budget, stru
                             : jobs_in(&warmup, stream.rate) + jobs_in(&horizon, stream.rate);
     const double cycles =
         breaks.scale > 0 ? jobs / stream.rate / breaks.scale * (double)space.n : 0;
-    const double mean = stream.services               ? stream.mean_service
-                        : v[QUEUE_SERVICE_MEAN].unset ? law.mean
-                                                      : v[QUEUE_SERVICE_MEAN].real;
+    const double mean = ISA(queue_mean_service)(v, &stream);
     const double looks = looks_in(v, &horizon, stream.rate, mean);
     if (!examine_cycles(&breaks, cycles, why, at) || !examine_looks(looks, space.n, why, at))
         return false;
@@ -494,7 +536,7 @@ bool ISA(queue_examine)(const struct value *v, const struct budget *budget, stru
                                     mean,    s.draws, warmup, horizon};
     if (!transient.jobs)
         ISA(queue_forecast)(v, &load, f);
-    state_note(v, &p, &warmup, stream.rate, &law, &breaks, f);
+    state_note(v, &load, f);
     snprintf(f->sampler, sizeof f->sampler, "%s", s.how);
     return true;
 }

@@ -17,7 +17,6 @@
 #include "queue.h"
 
 #include <math.h>
-#include <string.h>
 
 /* Probability that a job waits in M/M/n (Erlang C). */
 static double waits(double rho, uint64_t n) {
@@ -71,8 +70,8 @@ static double dispersion(const struct value *v, const struct arrivals_facts *str
     unsigned at;
     if (stream->poisson)
         return 1;
-    if (!strcmp(e->kind->name, "batch"))
-        return (double)e->values[0].count;
+    if (stream->batch)
+        return (double)stream->batch;
     if (!is_law(e->kind) || !law_of(e->kind)->examine(e->values, &f, &why, &at))
         return (double)NAN;
     return f.second / (f.mean * f.mean) - 1;

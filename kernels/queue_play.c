@@ -273,11 +273,14 @@ static void lay_follow(struct layout_of *l, uint64_t n, const struct transient *
 }
 
 static void lay_watch(struct layout_of *l, uint64_t n, double pairs, struct watch *w) {
-    w->sum = part(l, n * sizeof *w->sum);
-    w->square = part(l, n * sizeof *w->square);
+    for (unsigned half = 0; half < 2; half++) {
+        struct looks *to = &w->half[half];
+        to->sum = part(l, n * sizeof *to->sum);
+        to->square = part(l, n * sizeof *to->square);
+        to->product = part(l, (uint64_t)pairs * sizeof *to->product);
+    }
     w->of_server = part(l, n * sizeof *w->of_server);
     w->load = part(l, n * sizeof *w->load);
-    w->product = part(l, (uint64_t)pairs * sizeof *w->product);
 }
 
 static enum pick pick_of(const struct sampler *s) {

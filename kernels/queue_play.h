@@ -55,17 +55,19 @@ struct follow {
     double *smallest; /* [K]: the first completions of all, the last of them on top of a heap */
     uint64_t found;   /* how many there are */
     uint64_t seen;    /* jobs so far */
-    double now;       /* when the last came */
+    double sure;      /* nobody who comes later can be done before */
 };
 
-/* Looks at all servers. */
+/* Looks at all servers, in the halves of the window. */
 struct watch {
-    uint64_t *sum;     /* [n]: over looks */
-    uint128 *square;   /* [n] */
-    uint128 *product;  /* [n_edges], in the order of the lower ends */
+    struct looks {
+        uint64_t *sum;    /* [n]: over looks */
+        uint128 *square;  /* [n] */
+        uint128 *product; /* [n_edges], in the order of the lower ends */
+        uint64_t looks;
+    } half[2];
     double *of_server; /* [n] */
     uint32_t *load;    /* [n]: what was seen last */
-    uint64_t looks;
 };
 
 /* Servers under central control. */
@@ -181,6 +183,11 @@ static inline __attribute__((always_inline)) uint32_t look_at_ring(const struct 
 
 static inline double *line_of(const struct view *w, uint32_t size, uint32_t v) {
     return w->line + (uint64_t)v * size;
+}
+
+/* The completion of the youngest job that a server ever had; 0: none. */
+static inline double last_completion(const struct view *w, uint32_t v) {
+    return w->line_size ? line_of(w, w->line_size, v)[0] : w->server[v].last;
 }
 
 /* Jobs of a line of `size` present at a time. */

@@ -312,7 +312,7 @@ static void record_histograms(const struct queue_play *q, struct outcome *out) {
     }
     for (unsigned k = 0; k < PATH_TIMES; k++)
         add(out, SUM_PATH, 0, k,
-            (uint64_t)in_units((double)q->path_jobs[k] / (double)q->p->n, QUEUE_LENGTH_UNIT));
+            (uint64_t)in_units((double)q->path_jobs[k] / (double)q->p->n, q->p->sum_unit));
     if (out->used[SUM_PATH] && out->histogram[SUM_PATH])
         out->used[SUM_PATH] = PATH_TIMES;
 }
@@ -325,7 +325,7 @@ static void record_servers(const struct queue_play *q, double window, struct out
              *pairs = q->p->neighbours ? out->histogram[SUM_SERVER_CORRELATION] : NULL;
     for (uint32_t v = 0; v < q->p->n && queue; v++)
         queue[original ? original[v] : v] += (uint64_t)in_units(
-            (double)q->areas[v] / q->view.scale / (window > 0 ? window : 1), QUEUE_LENGTH_UNIT);
+            (double)q->areas[v] / q->view.scale / (window > 0 ? window : 1), q->p->sum_unit);
     for (uint32_t v = 0; v < q->p->n && pairs; v++)
         pairs[original ? original[v] : v] +=
             (uint64_t)in_units(q->watch.of_server[v], QUEUE_CORRELATION_UNIT);

@@ -15,15 +15,18 @@ void ISA(follow_begin)(struct queue_play *q) {
     memset(f->sum, 0, t->jobs * sizeof *f->sum);
     memset(f->servers, 0, t->jobs * (t->n_grid + 1) * sizeof *f->servers);
     f->reached = f->found = f->seen = 0;
-    f->now = 0;
+    f->sure = 0;
 }
+
+/* Sums of services may miss a time of the grid that they meet by a rounding or two. */
+static const double slack = 0x1p-40;
 
 /* The first point of the grid at or after a time; n_grid: none. */
 static uint64_t grid_point(const struct transient *t, double time) {
     uint64_t low = 0, high = t->n_grid;
     while (low < high) {
         const uint64_t middle = (low + high) / 2;
-        if (t->grid[middle] < time)
+        if (t->grid[middle] < time * (1 - slack))
             low = middle + 1;
         else
             high = middle;
@@ -55,6 +58,16 @@ static void keep_smallest(struct follow *f, uint64_t most, double time) {
     heap[at] = time;
 }
 
+/* When a server is done with all it has, the first to be, or a time where that is later. */
+static double first_free(const struct queue_play *q, double time) {
+    double first = (double)INFINITY;
+    for (uint32_t v = 0; v < q->p->n; v++) {
+        const double last = last_completion(&q->view, v);
+        first = last < first ? last : first;
+    }
+    return first > time ? first : time;
+}
+
 void ISA(follow_jobs)(struct queue_play *q, uint32_t from, uint32_t to) {
     struct follow *f = &q->follow;
     const struct transient *t = &q->p->transient;
@@ -70,7 +83,9 @@ void ISA(follow_jobs)(struct queue_play *q, uint32_t from, uint32_t to) {
         f->servers[k * (t->n_grid + 1) + grid_point(t, done)]++;
     }
     f->seen += to - from;
-    f->now = to > from ? q->time[to - 1] : f->now;
+    f->sure = to > from ? q->time[to - 1] : f->sure;
+    if (f->reached == q->p->n && f->smallest[0] > f->sure)
+        f->sure = first_free(q, f->sure);
 }
 
 bool ISA(follow_goes_on)(const struct queue_play *q) {
@@ -78,11 +93,11 @@ bool ISA(follow_goes_on)(const struct queue_play *q) {
     const struct transient *t = &q->p->transient;
     if (!t->jobs || f->seen >= t->most)
         return false;
-    return f->reached < q->p->n || f->found < t->jobs || f->smallest[0] > f->now;
+    return f->reached < q->p->n || f->found < t->jobs || f->smallest[0] > f->sure;
 }
 
 void ISA(follow_ended)(struct queue_play *q) {
-    q->follow.now = (double)INFINITY;
+    q->follow.sure = (double)INFINITY;
 }
 
 static void add(struct outcome *out, unsigned h, uint64_t batch, uint64_t bin, uint64_t count) {
@@ -108,9 +123,9 @@ static void record_local(const struct queue_play *q, uint64_t batch, struct outc
             add(out, SHARE_LOCAL, batch, k * t->n_grid + g,
                 (uint64_t)(((double)done / n) / QUEUE_SHARE_UNIT));
         }
-        const bool all = done + at[t->n_grid] == q->p->n;
+        const bool all = done + at[t->n_grid] == q->p->n && isfinite(f->sum[k]);
         add(out, KNOWN_LOCAL, 0, k, all);
-        add(out, SUM_LOCAL, 0, k, all ? in_completion_units(q->p, f->sum[k] / n) : 0);
+        add(out, SUM_LOCAL, batch, k, all ? in_completion_units(q->p, f->sum[k] / n) : 0);
     }
 }
 
@@ -132,7 +147,7 @@ static void record_pooled(struct queue_play *q, uint64_t batch, struct outcome *
         heap[at] = last;
         heap[size] = top;
     }
-    while (known > 0 && heap[known - 1] > f->now)
+    while (known > 0 && (heap[known - 1] > f->sure || isinf(heap[known - 1])))
         known--;
     for (uint64_t k = 0; k < t->jobs; k++) {
         const uint64_t point = k < known ? grid_point(t, heap[k]) : t->n_grid;
@@ -140,7 +155,7 @@ static void record_pooled(struct queue_play *q, uint64_t batch, struct outcome *
             add(out, SHARE_POOLED, batch, k * t->n_grid + g,
                 g >= point ? (uint64_t)(1 / QUEUE_SHARE_UNIT) : 0);
         add(out, KNOWN_POOLED, 0, k, k < known);
-        add(out, SUM_POOLED, 0, k, k < known ? in_completion_units(q->p, heap[k]) : 0);
+        add(out, SUM_POOLED, batch, k, k < known ? in_completion_units(q->p, heap[k]) : 0);
     }
 }
 

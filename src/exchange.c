@@ -181,6 +181,12 @@ bool take_batches(const struct layout *l, const struct variable *v, const void *
     return true;
 }
 
+/* What one count stands for in a mean over replications. */
+static double unit_of(const struct layout *l, uint64_t point, unsigned h) {
+    const double unit = l->store->job->points[point].facts.unit[h];
+    return unit > 0.0 ? unit : 1.0;
+}
+
 /* The sum of a bin over batches. */
 static uint64_t sum_at(const struct counts *c, unsigned batches, uint64_t bin) {
     uint64_t sum = 0;
@@ -197,15 +203,50 @@ void fill_averages(const struct layout *l, const struct variable *v, void *data)
         const struct counts *c = counts_at(l, p, v->index), *known = counts_at(l, p, h->counter);
         const uint64_t complete = l->store->points[p].complete;
         const struct facts *facts = &l->store->job->points[p].facts;
-        const double unit = facts->unit[v->index] > 0.0 ? facts->unit[v->index] : 1.0;
         const uint64_t all = h->axis == AXIS_SERVER ? facts->servers : facts->bins[v->index];
         const uint64_t n = c->count && complete ? all : 0;
         for (uint64_t i = 0; i < width; i++) {
             const bool has = i < n && (!h->counter || sum_at(known, 1, i) == complete);
-            to[i] = has ? unit * ((double)(int64_t)sum_at(c, batches_of(h), i) / (double)complete)
+            to[i] = has ? unit_of(l, p, v->index) *
+                              ((double)(int64_t)sum_at(c, batches_of(h), i) / (double)complete)
                         : (double)NAN;
         }
     }
+}
+
+/* Errors from the spread over batches: a mean is a sum over its number of replications, which is what
+ * a fraction is too. */
+void fill_averages_se(const struct layout *l, const struct variable *v, void *data) {
+    const uint64_t width = width_of(l, v);
+    uint64_t *counts = allocate(BATCHES * width, sizeof *counts);
+    double *to = data;
+    fill_averages(l, v, data); /* where there is no mean, there is no error */
+    for (uint64_t p = 0; p < points_of(l); p++, to += width) {
+        struct batches b = batches_at(l->store, p, v->index, width, counts);
+        memcpy(b.observed, l->store->points[p].batch_replications, sizeof b.observed);
+        for (uint64_t i = 0; i < width; i++)
+            if (!isnan(to[i]))
+                to[i] = unit_of(l, p, v->index) * stats_fraction_se(&b, i);
+    }
+    free(counts);
+}
+
+void fill_batch_averages(const struct layout *l, const struct variable *v, void *data) {
+    const uint64_t width = width_of(l, v);
+    uint64_t *counts = allocate(BATCHES * width, sizeof *counts);
+    double *to = data;
+    for (uint64_t p = 0; p < points_of(l); p++) {
+        const uint64_t *replications = l->store->points[p].batch_replications;
+        const uint64_t applies = counts_at(l, p, v->index)->count ? width : 0;
+        batches_at(l->store, p, v->index, width, counts);
+        for (unsigned b = 0; b < BATCHES; b++, to += width)
+            for (uint64_t i = 0; i < width; i++)
+                to[i] = i < applies && replications[b]
+                            ? unit_of(l, p, v->index) *
+                                  ((double)counts[b * width + i] / (double)replications[b])
+                            : (double)NAN;
+    }
+    free(counts);
 }
 
 static void fill_estimates(const struct layout *l, const struct variable *v, double *to,

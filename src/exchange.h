@@ -14,7 +14,8 @@ typedef bool take(const struct layout *l, const struct variable *v, const void *
 fill fill_index, fill_lower, fill_upper, fill_grid;           /* coordinates, of axis `index` */
 fill fill_label, fill_column, fill_replications, fill_stream; /* of points */
 fill fill_row, fill_mean, fill_se;                            /* of row `index` */
-fill fill_histogram, fill_batches, fill_averages;             /* of histogram `index` */
+fill fill_histogram, fill_batches, fill_averages, fill_averages_se,
+    fill_batch_averages; /* of histogram `index` */
 fill fill_fraction, fill_fraction_se;
 fill fill_comparison; /* `index`: tv, its floor, cross and error, cost reduction and error */
 fill fill_spans, fill_batch_replications, fill_moments, fill_done; /* of the state */

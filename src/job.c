@@ -319,6 +319,22 @@ static void check_criteria(struct reader *r, const struct node *replications, st
         }
 }
 
+/* Sums of numbers that are no counts are kept in units so fine that only so many fit. */
+static void check_sums(struct reader *r, const struct node *replications, struct job *job) {
+    for (uint64_t i = 0; i < job->n_points; i++)
+        for (unsigned h = 0; h < r->model->n_histograms; h++) {
+            const uint64_t most = job->points[i].facts.most[h];
+            if (!most || !job->keep_histogram[h] || job->replications.max <= most ||
+                !job->points[i].facts.bins[h])
+                continue;
+            job_say(r, replications ? job_place(r, replications) : r->root,
+                    "%" PRIu64 " replications are more than the sums of %s hold (at most %" PRIu64
+                    ")",
+                    job->replications.max, r->model->histograms[h].name, most);
+            return;
+        }
+}
+
 static void read_root(struct reader *r, const struct node *root, uint64_t replications,
                       struct job *job) {
     r->root = job_place(r, root);
@@ -348,6 +364,7 @@ static void read_root(struct reader *r, const struct node *root, uint64_t replic
     if (r->complaints->count)
         return;
     check_criteria(r, n, job);
+    check_sums(r, n, job);
     if (r->complaints->count)
         return;
     job_make_labels(r, job);

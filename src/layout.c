@@ -219,11 +219,13 @@ static void add_histogram(struct layout *l, unsigned i) {
         add_law(l, h, v);
     if (!h->batched)
         return;
+    if (h->averages) {
+        v.fill = fill_averages_se;
+        add(l, format_text("se_%s", h->name), format_text("%s: standard error", h->long_name), v);
+    }
     span(&v, h, true);
-    v.element = ELEMENT_U64;
-    v.units = h->averages ? "2^-40" : h->units;
-    v.fill = fill_batches;
-    v.take = take_batches;
+    v.fill = h->averages ? fill_batch_averages : fill_batches;
+    v.take = h->averages ? NULL : take_batches;
     add(l, format_text("%s_batch", h->name),
         format_text("%s, by batch of replications", h->long_name), v);
 }
@@ -252,13 +254,13 @@ static void add_comparisons(struct layout *l) {
 }
 
 static void add_sums(struct layout *l, struct variable v) {
-    v.fill = fill_histogram;
-    v.take = take_histogram;
     for (unsigned i = 0; i < model_in(l)->n_histograms; i++) {
         const struct histogram *h = &model_in(l)->histograms[i];
         v.index = i;
-        span(&v, h, false);
-        if (h->averages && !h->batched && histogram_somewhere(l, i))
+        v.fill = h->batched ? fill_batches : fill_histogram;
+        v.take = h->batched ? take_batches : take_histogram;
+        span(&v, h, h->batched);
+        if (h->averages && histogram_somewhere(l, i))
             add(l, duplicate_text(h->name),
                 format_text("%s, summed over replications", h->long_name), v);
     }

@@ -267,6 +267,8 @@ static void print_only(const struct store *s, const struct options *o) {
     if (o->only_replication >= 0)
         printf("replication %llu\n", (unsigned long long)o->only_replication);
     for (unsigned r = 0; r < job->model->n_rows; r++) {
+        if (!row_applies(&job->points[point], r))
+            continue;
         printf("%-20s %.17g", job->model->rows[r].name, store_mean(s, point, r));
         if (o->only_replication < 0)
             printf(" se %.3g", store_se(s, point, r));

@@ -24,11 +24,8 @@ COUNTEREXAMPLE = {"in turn": "[0, 1, 0, 1, 0]", "the other way": "[0, 1, 0, 1, 1
 
 
 def shares(run: Run, which: str) -> np.ndarray:
-    """[batch, k, time]: empirical distributions of the k-th completion, in units of 2^-40 in the
-    file; replications are a multiple of BATCHES.
-    """
-    counts = run.counts[f"completion_{which}_cdf_batch"]
-    return counts * 2.0**-40 / (run.replications / BATCHES)
+    """[batch, k, time]: empirical distributions of the k-th completion."""
+    return run.counts[f"completion_{which}_cdf_batch"]
 
 
 def sooner(cmp: Comparisons, name: str, which: str, first: Run, second: Run) -> None:

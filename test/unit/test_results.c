@@ -495,10 +495,10 @@ static void test_two_axes(void **state) {
     struct store *s = filled(x, f, (const uint64_t[]){40, 40, 40});
     struct layout l;
     layout_init(&l, s);
-    uint64_t *completion = elements_of(&l, "completion"), *known = elements_of(&l, "times_known"),
-             *batch = elements_of(&l, "times_cdf_batch");
+    uint64_t *completion = elements_of(&l, "completion"), *known = elements_of(&l, "times_known");
     double *grid = elements_of(&l, "time_point"), *times = elements_of(&l, "times"),
-           *cdf = elements_of(&l, "times_cdf");
+           *cdf = elements_of(&l, "times_cdf"), *batch = elements_of(&l, "times_cdf_batch"),
+           *se = elements_of(&l, "se_times_cdf");
     const struct variable *v = variable_of(&l, "times_cdf_batch", false);
     assert_int_equal(v->rank, 4);
     assert_int_equal(layout_count(&l, v), 3 * BATCHES * FX_COMPLETIONS * FX_GRID);
@@ -511,14 +511,20 @@ static void test_two_axes(void **state) {
         assert_true(k < 3 ? time == 0.5 * (2.0 * k - 1) : isnan(time));
         for (unsigned g = 0; g < FX_GRID; g++) {
             const unsigned at = k * FX_GRID + g, here = g == 0 ? 14 : 13; /* of 0 .. 39 modulo 3 */
-            uint64_t sum = 0;
-            for (unsigned b = 0; b < BATCHES; b++)
-                sum += batch[(2 * BATCHES + b) * FX_COMPLETIONS * FX_GRID + at];
-            assert_int_equal(sum, here * k);
-            assert_true(cdf[2 * FX_COMPLETIONS * FX_GRID + at] == 0.125 * (here * k / 40.0));
+            /* Batches of one replication each: the error is that of a mean of 40. */
+            double mean = here * k / 40.0, squares = 0;
+            for (unsigned b = 0; b < BATCHES; b++) {
+                const double one = batch[(2 * BATCHES + b) * FX_COMPLETIONS * FX_GRID + at];
+                assert_true(b < 40 ? one == 0.125 * (b % FX_GRID == g ? k : 0) : isnan(one));
+                squares += b < 40 ? (one / 0.125 - mean) * (one / 0.125 - mean) : 0;
+            }
+            assert_true(cdf[2 * FX_COMPLETIONS * FX_GRID + at] == 0.125 * mean);
+            const double error = 0.125 * sqrt(squares / (40.0 * 39)),
+                         told = se[2 * FX_COMPLETIONS * FX_GRID + at];
+            assert_true(fabs(told - error) <= 1e-12 * error);
         }
     }
-    void *const made[] = {completion, known, batch, grid, times, cdf};
+    void *const made[] = {completion, known, batch, grid, times, cdf, se};
     for (unsigned i = 0; i < sizeof made / sizeof *made; i++)
         free(made[i]);
     layout_free(&l);
