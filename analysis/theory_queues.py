@@ -63,7 +63,7 @@ def moments(law: str, mean: float = 1.0, **parameters) -> Moments:
     """Moments of a law of the job language, by its names and parameters. Exact.
 
     `uniform` is on (0, 2 mean); `hyperexponential` has balanced means; `pareto` is type I with
-    minimum mean (a-1)/a; `geometric` counts from 1.
+    minimum mean (a-1)/a, `lomax` is type II; `geometric` counts from 1.
     """
     if law == "deterministic":
         unit = Moments(1.0, 1.0, 1.0)
@@ -89,6 +89,10 @@ def moments(law: str, mean: float = 1.0, **parameters) -> Moments:
         low = (a - 1) / a
         raw = [a * low**i / (a - i) if a > i else math.inf for i in (1, 2, 3)]
         unit = Moments(*raw)
+    elif law == "lomax":
+        a = parameters["shape"]
+        second = 2 * (a - 1) / (a - 2) if a > 2 else math.inf
+        unit = Moments(1.0, second, 3 * second * (a - 1) / (a - 3) if a > 3 else math.inf)
     elif law == "discrete":
         x, p = np.asarray(parameters["values"]), np.asarray(parameters["probabilities"])
         return Moments(*(float(p @ x**i) for i in (1, 2, 3)))

@@ -2,7 +2,7 @@
 #include "failures.h"
 
 #include "lanes.h"
-#include "number_file.h"
+#include "windows.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -73,9 +73,7 @@ struct failures {
     bool while_idle, repeat, all_up;
     double availability;
     struct sampled_law up, down;
-    /* windows: of server i, first[i] .. first[i + 1] - 1, in order and apart. NULL: alternating. */
-    uint64_t *first;
-    double *from, *to;
+    struct windows windows; /* windows.first is NULL: alternating */
 };
 
 /* What is ahead of a server. */
@@ -141,58 +139,15 @@ static bool examine_alternating(const struct value *v, uint64_t n, struct failur
 }
 
 /* windows */
-static const char row_name[] = "a window (server from to)";
-enum { COLUMN_SERVER, COLUMN_FROM, COLUMN_TO, COLUMNS };
-
-static bool check_window(struct attachment *file, const struct number_file *rows, uint64_t i,
-                         uint64_t n, struct reason *why) {
-    const double *v = rows->value + i * COLUMNS;
-    if (!(v[COLUMN_SERVER] >= 0 && v[COLUMN_SERVER] < (double)n &&
-          v[COLUMN_SERVER] == floor(v[COLUMN_SERVER])))
-        return number_file_refuse(file, rows, i, why, "server %g (allowed: 0 to %llu)",
-                                  v[COLUMN_SERVER], (unsigned long long)n - 1);
-    if (v[COLUMN_FROM] < 0)
-        return number_file_refuse(file, rows, i, why, "down from %g (allowed: 0 and more)",
-                                  v[COLUMN_FROM]);
-    if (!(v[COLUMN_TO] > v[COLUMN_FROM]))
-        return number_file_refuse(file, rows, i, why, "down from %.17g to %.17g: it must end later",
-                                  v[COLUMN_FROM], v[COLUMN_TO]);
-    return true;
-}
-
-/* Windows of a server in the order of the file must be in order of time and apart. */
-static bool check_order(struct attachment *file, const struct number_file *rows, uint64_t n,
-                        struct reason *why) {
-    double *until = allocate(n, sizeof *until);
-    bool fine = true;
-    for (uint64_t i = 0; fine && i < rows->n; i++) {
-        const double *v = rows->value + i * COLUMNS;
-        double *before = &until[(uint64_t)v[COLUMN_SERVER]];
-        if (*before > 0 && v[COLUMN_FROM] <= *before)
-            fine = number_file_refuse(file, rows, i, why,
-                                      "server %.0f is down from %.17g, but until %.17g already "
-                                      "(windows of a server must be apart, and in order)",
-                                      v[COLUMN_SERVER], v[COLUMN_FROM], *before);
-        *before = v[COLUMN_TO];
-    }
-    free(until);
-    return fine;
-}
+static const struct windows_words window_words = {"server", "down", "a window (server from to)"};
 
 static bool examine_windows(const struct value *v, uint64_t n, struct failures_facts *facts,
                             struct reason *why, unsigned *inner) {
     struct attachment *file = v[WINDOWS_FILE].file;
-    const struct number_file *rows = number_file_of(file, COLUMNS, COLUMNS, row_name, why);
     *inner = WINDOWS_FILE;
-    if (!rows)
+    if (!windows_check(file, n, &window_words, why))
         return false;
-    for (uint64_t i = 0; i < rows->n; i++)
-        if (!check_window(file, rows, i, n, why))
-            return false;
-    if (!check_order(file, rows, n, why))
-        return false;
-    facts->bytes =
-        sizeof(struct failures) + (n + 1) * sizeof(uint64_t) + 2 * rows->n * sizeof(double);
+    facts->bytes = sizeof(struct failures) + windows_bytes(file, n);
     facts->memory = memory_of(n, false);
     return true;
 }
@@ -247,28 +202,6 @@ double ISA(failures_service)(const struct entry *entry, const struct sampled_law
     return attempts * (1 + rate * down.mean);
 }
 
-static void prepare_windows(struct attachment *file, struct failures *f) {
-    struct reason why;
-    const struct number_file *rows = number_file_of(file, COLUMNS, COLUMNS, row_name, &why);
-    CHECK(rows);
-    f->first = allocate(f->n + 1, sizeof *f->first);
-    f->from = allocate(rows->n, sizeof *f->from);
-    f->to = allocate(rows->n, sizeof *f->to);
-    for (uint64_t i = 0; i < rows->n; i++)
-        f->first[(uint64_t)rows->value[i * COLUMNS] + 1]++;
-    for (uint64_t i = 0; i < f->n; i++)
-        f->first[i + 1] += f->first[i];
-    uint64_t *place = allocate(f->n, sizeof *place);
-    memcpy(place, f->first, f->n * sizeof *place);
-    for (uint64_t i = 0; i < rows->n; i++) {
-        const double *v = rows->value + i * COLUMNS;
-        const uint64_t j = place[(uint64_t)v[COLUMN_SERVER]]++;
-        f->from[j] = v[COLUMN_FROM];
-        f->to[j] = v[COLUMN_TO];
-    }
-    free(place);
-}
-
 struct failures *ISA(failures_prepare)(const struct entry *entry, uint64_t n) {
     struct failures *f = allocate(1, sizeof *f);
     const struct value *v = entry->values;
@@ -276,7 +209,7 @@ struct failures *ISA(failures_prepare)(const struct entry *entry, uint64_t n) {
     if (entry->kind == &windows) {
         f->while_idle = true;
         f->repeat = v[WINDOWS_RESUME].word == WORD_REPEAT;
-        prepare_windows(v[WINDOWS_FILE].file, f);
+        windows_make(v[WINDOWS_FILE].file, n, &f->windows);
         return f;
     }
     CHECK(entry->kind == &alternating);
@@ -294,9 +227,7 @@ void ISA(failures_free)(struct failures *f) {
         return;
     ISA(law_free)(&f->up);
     ISA(law_free)(&f->down);
-    free(f->first);
-    free(f->from);
-    free(f->to);
+    windows_free(&f->windows);
     free(f);
 }
 
@@ -316,13 +247,13 @@ static double down_time(const struct failures *f, const struct outages *o, struc
 static void advance(const struct failures *f, const struct outages *o, struct stream s,
                     uint32_t server) {
     struct ahead *a = &o->ahead[server];
-    if (!f->first) {
+    if (!f->windows.first) {
         a->fails = a->repaired + up_time(f, o, s, server, a->next);
         a->repaired = a->fails + down_time(f, o, s, server, a->next);
         a->next++;
-    } else if (a->next < f->first[server + 1]) {
-        a->fails = f->from[a->next];
-        a->repaired = f->to[a->next++];
+    } else if (a->next < f->windows.first[server + 1]) {
+        a->fails = f->windows.from[a->next];
+        a->repaired = f->windows.to[a->next++];
     } else {
         a->fails = a->repaired = (double)INFINITY;
     }
@@ -344,12 +275,12 @@ static void begin_server(const struct failures *f, const struct outages *o, stru
                          uint32_t server) {
     const struct lanes up = ups(f), down = downs(f);
     struct ahead *a = &o->ahead[server];
-    *a = (struct ahead){0, 0, f->first ? f->first[server] : 0};
+    *a = (struct ahead){0, 0, f->windows.first ? f->windows.first[server] : 0};
     if (!f->while_idle) {
         a->fails = f->all_up ? up_time(f, o, s, server, 0) : lanes_residual(&up, s, server);
         if (a->fails <= 0)
             fail_at(f, o, s, server, 0);
-    } else if (f->first || f->all_up) {
+    } else if (f->windows.first || f->all_up) {
         advance(f, o, s, server);
     } else {
         const uint32_t word = rng_word(s, PURPOSE_UP, LANES_APART + LAW_LANES, server);
@@ -366,7 +297,7 @@ static void begin_server(const struct failures *f, const struct outages *o, stru
 void ISA(failures_begin)(const struct failures *f, void *memory, struct stream s) {
     struct outages *o = memory;
     o->ahead = (struct ahead *)(o + 1);
-    if (!f->first) {
+    if (!f->windows.first) {
         const struct lanes up = ups(f), down = downs(f);
         char *rest = (char *)(o->ahead + f->n);
         o->up = lanes_at(&up, rest, true);
@@ -378,7 +309,7 @@ void ISA(failures_begin)(const struct failures *f, void *memory, struct stream s
 
 /* Whether a job that needs a whole time up longer than `work` waits for one for ever. */
 static bool hopeless(const struct failures *f, double work, uint64_t attempts) {
-    if (f->first)
+    if (f->windows.first)
         return false;
     return attempts > ATTEMPTS_MAX ||
            (attempts == 1 && !(f->up.law->tail(&f->up, work * (1 - 1e-9)) > 0));

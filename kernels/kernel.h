@@ -47,7 +47,11 @@ enum axis {
     AXIS_TIME,       /* times: sixteen bins to each doubling (bins.h) */
     AXIS_STEP,       /* equal steps of a run, one bin each */
     AXIS_COMPLETION, /* first, second, .. completion, one bin each */
-    AXIS_GRID        /* the times facts.grid, one bin each */
+    AXIS_GRID,       /* the times facts.grid, one bin each */
+    AXIS_SECOND,     /* stretches of facts.stretch seconds, one bin each */
+    AXIS_UTILISATION, /* sixteen bins to each doubling, as times (bins.h) */
+    AXIS_NODE_SERVERS, /* virtual servers of a node: bins of bins.h */
+    AXIS_CAPACITY     /* below 1, then one bin to each doubling */
 };
 
 /* Counts along an axis, summed over replications. */
@@ -101,6 +105,7 @@ struct facts {
     uint64_t most[HISTOGRAMS_MAX];   /* replications whose sums it holds; 0: all there can be */
     const double *grid; /* [n_grid] AXIS_GRID, the same for all points; owned by the job */
     uint64_t n_grid;
+    double stretch; /* AXIS_SECOND, the same for all points */
     struct forecast forecast;
     struct path_steps path;
     char sampler[96]; /* how candidates are drawn, for `potluck plan` */

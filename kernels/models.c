@@ -57,10 +57,11 @@ bool ISA(policy_suits)(const struct policy *policy, const struct kind *topology,
 
 extern const struct model ISA(model_balls);
 extern const struct model ISA(model_queue);
+extern const struct model ISA(model_dht);
 extern const struct model ISA(model_harness);
 
 static const struct kind *const model_kinds[] = {&ISA(model_balls).kind, &ISA(model_queue).kind,
-                                                 &ISA(model_harness).kind};
+                                                 &ISA(model_dht).kind, &ISA(model_harness).kind};
 extern const struct catalogue ISA(models);
 const struct catalogue ISA(models) = {"model", model_kinds,
                                       sizeof model_kinds / sizeof *model_kinds};

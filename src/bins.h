@@ -92,4 +92,9 @@ static inline double time_bin_lower(uint64_t bin) {
     return time_bin_begin(bin, TIME_LOG);
 }
 
+/* Capacities: below 1, then one bin to each doubling. */
+static inline double capacity_bin_lower(uint64_t bin) {
+    return bin ? (double)((uint64_t)1 << (bin - 1)) : 0;
+}
+
 #endif

@@ -46,6 +46,12 @@ void fill_grid(const struct layout *l, const struct variable *v, void *data) {
     }
 }
 
+void fill_second(const struct layout *l, const struct variable *v, void *data) {
+    double *to = data;
+    for (uint64_t i = 0; i < width_of(l, v); i++)
+        to[i] = (double)i * l->store->job->points[0].facts.stretch;
+}
+
 void fill_upper(const struct layout *l, const struct variable *v, void *data) {
     const struct axis_row *axis = &axis_rows[v->index];
     uint64_t *whole = data;

@@ -33,6 +33,15 @@ const struct axis_row axis_rows[] = {
                          NULL, counted_from_1, NULL},
     [AXIS_GRID] = {DIMENSION_GRID, "time_point", "times at which distributions are known", "time",
                    NULL, NULL, NULL},
+    [AXIS_SECOND] = {DIMENSION_SECOND, "second", "time when an interval begins", "s", NULL, NULL,
+                     NULL},
+    [AXIS_UTILISATION] = {DIMENSION_UTILISATION, "utilisation", "utilisation, where its bin begins",
+                          "1", "utilisation, where its bin ends", NULL, time_bin_lower},
+    [AXIS_NODE_SERVERS] = {DIMENSION_NODE_SERVERS, "node_servers",
+                           "virtual servers of a node, or the smallest number of a bin", "1",
+                           "the largest number of the bin", bin_lower, NULL},
+    [AXIS_CAPACITY] = {DIMENSION_CAPACITY, "capacity_class", "capacity, where its bin begins", "1/s",
+                       "capacity, where its bin ends", NULL, capacity_bin_lower},
 };
 enum { AXES = sizeof axis_rows / sizeof *axis_rows };
 
@@ -99,12 +108,15 @@ static void add_axes(struct layout *l) {
     for (unsigned i = 0; i < AXES; i++) {
         const struct axis_row *axis = &axis_rows[i];
         struct variable v = {.coordinate = true,
-                             .element = axis->begin || i == AXIS_GRID ? ELEMENT_F64 : ELEMENT_U64,
+                             .element = axis->begin || i == AXIS_GRID || i == AXIS_SECOND
+                                            ? ELEMENT_F64
+                                            : ELEMENT_U64,
                              .rank = 1,
                              .dimension = {axis->dimension},
                              .units = axis->units,
                              .index = i,
                              .fill = i == AXIS_GRID               ? fill_grid
+                                     : i == AXIS_SECOND           ? fill_second
                                      : axis->lower || axis->begin ? fill_lower
                                                                   : fill_index};
         if (!l->length[axis->dimension])

@@ -37,7 +37,15 @@ enum purpose {
     PURPOSE_UP = 13,       /* index = cycle: how long a server stays up, */
     PURPOSE_DOWN = 14,     /* and down */
     PURPOSE_REDIRECT = 15, /* index = job: whether it may leave its origin */
-    PURPOSE_ROUTE = 16     /* what a history-only policy draws */
+    PURPOSE_ROUTE = 16,    /* what a history-only policy draws */
+    /* Model dht; identifier number i of node j is words 2j, 2j + 1 of GRAPH, lane i. */
+    PURPOSE_CAPACITY = 17,    /* index = node */
+    PURPOSE_START = 18,       /* index = node: whether it is up at time 0 */
+    PURPOSE_KEY = 19,         /* lane = era, words 2r, 2r + 1: key of rank r */
+    PURPOSE_SOURCE = 20,      /* index = query; lane 0: its node, 1: which virtual server of that */
+    PURPOSE_DESTINATION = 21, /* index = query */
+    PURPOSE_TURN = 22,        /* order in which nodes balance */
+    PURPOSE_PICK = 23         /* lane = node: what it draws when it balances */
 };
 
 struct stream {

@@ -21,8 +21,9 @@ APPENDED = [
     ("service_mean: -1\n", [(6, 15, "'service_mean' must be between 1e-06 and 1000000, not -1")]),
     ("service: exponental\n",
         [(6, 10, "unknown law 'exponental' (allowed: exponential, deterministic, uniform, erlang, hyperexponential, "
-             "lognormal, weibull, pareto, discrete, geometric; did you mean 'exponential'?)")]),
+             "lognormal, weibull, pareto, discrete, geometric, lomax; did you mean 'exponential'?)")]),
     ("service: {pareto: {shape: 1}}\n", [(6, 27, "'shape' must be between 1.1 and 1000, not 1")]),
+    ("service: {lomax: {shape: 1}}\n", [(6, 26, "'shape' must be between 1.01 and 1000, not 1")]),
     ("service: {pareto: {}}\n", [(6, 11, "pareto needs 'shape' (a number, between 1.1 and 1000)")]),
     ("service: {hyperexponential: {scv: 0.5}}\n", [(6, 35, "'scv' must be between 1 and 1000000, not 0.5")]),
     ("service: {erlang: {shape: 0}}\n", [(6, 27, "'shape' must be between 1 and 100, not 0")]),

@@ -80,6 +80,8 @@ LAWS = [
     "pareto: {shape: 2.5}",
     "discrete: {values: [0.5, 1.25, 2], probabilities: [0.5, 0.25, 0.25]}",
     "geometric: {mean: 1.25}",
+    "lomax: {shape: 2.5}",
+    "lomax: {shape: 6}",
 ]
 UP = "up: {exponential: {mean: 10}}, down: {exponential: {mean: 2.5}}"
 FAILURES = [
@@ -90,6 +92,7 @@ FAILURES = [
     "alternating: {up: {erlang: {shape: 2, mean: 5}}, down: uniform}",
     "alternating: {up: {weibull: {shape: 0.7, mean: 8}}, down: {lognormal: {scv: 3, mean: 0.5}}}",
     "alternating: {up: {hyperexponential: {scv: 5, mean: 9}}, down: {pareto: {shape: 3}}}",
+    "alternating: {up: {lomax: {shape: 2.2, mean: 7}}, down: {lomax: {shape: 4, mean: 0.8}}}",
     "windows: {file: down.txt}",
     "windows: {file: down.txt, resume: repeat}",
 ]

@@ -59,7 +59,7 @@ static double *multipliers(const char *name, unsigned n) {
 enum { VALUES = 16, LAW_LANES = 256 };
 static const char *const law_names[] = {"exponential",      "deterministic", "uniform", "erlang",
                                         "hyperexponential", "lognormal",     "weibull", "pareto",
-                                        "discrete",         "geometric"};
+                                        "discrete",         "geometric",     "lomax"};
 enum law_name {
     EXPONENTIAL,
     DETERMINISTIC,
@@ -71,6 +71,7 @@ enum law_name {
     PARETO,
     DISCRETE,
     GEOMETRIC,
+    LOMAX,
     LAWS
 };
 struct times {
@@ -227,6 +228,9 @@ static double draw(const struct times *t, enum purpose purpose, uint32_t lane, u
     case GEOMETRIC:
         x = t->mean > 1 ? 1 + floor(log(u) / log1p(-1 / t->mean)) : 1;
         break;
+    case LOMAX:
+        x = expm1(-log(u) / t->shape) * (t->shape - 1) * t->mean;
+        break;
     case LAWS:
         break;
     }
@@ -291,6 +295,9 @@ static double residual(const struct times *t, enum purpose purpose, uint32_t lan
     case GEOMETRIC:
         x = (t->mean > 1 ? floor(log(u) / log1p(-1 / t->mean)) : 0) +
             uniform_at(purpose, lane + 2, i);
+        break;
+    case LOMAX:
+        x = expm1(-log(u) / (t->shape - 1)) * (t->shape - 1) * t->mean;
         break;
     case LAWS:
         break;

@@ -3,7 +3,8 @@
 
 LAWS = """[exponential, deterministic, uniform, {erlang: {shape: 3}}, {hyperexponential: {scv: 5}},
     {lognormal: {scv: 2}}, {weibull: {shape: 0.6}}, {pareto: {shape: 2.5}},
-    {discrete: {values: [0.5, 3], probabilities: [0.8, 0.2]}}, {geometric: {mean: 3}}"""
+    {discrete: {values: [0.5, 3], probabilities: [0.8, 0.2]}}, {geometric: {mean: 3}},
+    {lomax: {shape: 2.3}}"""
 SERVICES = f"""
 title: services of every law
 model: queue

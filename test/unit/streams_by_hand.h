@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Entries of laws, streams and failures made without the job reader, for every level. What is not
- * set is what a law here has in tests: shape 3 (pareto 3.5), scv 4, mean 1 (geometric 2), discrete
- * 0.5, 1 or 4. */
+ * set is what a law here has in tests: shape 3 (pareto, lomax 3.5), scv 4, mean 1 (geometric 2),
+ * discrete 0.5, 1 or 4. */
 #ifndef POTLUCK_STREAMS_BY_HAND_H
 #define POTLUCK_STREAMS_BY_HAND_H
 
@@ -115,8 +115,9 @@ static inline struct made *make(struct made *m, const struct catalogue *c, const
     for (unsigned i = 0; i < m->entry.kind->n_parameters; i++) {
         const char *p = m->entry.kind->parameters[i].name;
         struct value *v = &m->value[i];
+        const bool heavy = !strcmp(name, "pareto") || !strcmp(name, "lomax");
         if (!strcmp(p, "shape"))
-            *v = (struct value){.count = 3, .real = !strcmp(name, "pareto") ? 3.5 : 3};
+            *v = (struct value){.count = 3, .real = heavy ? 3.5 : 3};
         else if (!strcmp(p, "scv"))
             v->real = 4;
         else if (!strcmp(p, "mean"))

@@ -148,7 +148,7 @@ static void check_merge(const char *law, double shape, uint64_t n, const double 
 static void test_merge(void **state) {
     static const char *const laws[] = {"exponential",      "deterministic", "uniform",
                                        "hyperexponential", "pareto",        "discrete",
-                                       "geometric"};
+                                       "geometric",        "lomax"};
     static const double rates[5] = {1, 1000, 0, 0.001, 3};
     (void)state;
     for (unsigned i = 0; i < sizeof laws / sizeof *laws; i++)
@@ -197,8 +197,8 @@ static void test_crowds(void **state) {
 
 /* The mean number of arrivals in [0, t] is rate * t, exactly, for each t. */
 static void test_equilibrium(void **state) {
-    static const char *const laws[] = {"deterministic", "uniform", "erlang",  "hyperexponential",
-                                       "lognormal",     "pareto",  "discrete"};
+    static const char *const laws[] = {"deterministic", "uniform", "erlang",   "hyperexponential",
+                                       "lognormal",     "pareto",  "discrete", "lomax"};
     enum { SERVERS = 1000, REPLICATIONS = 60 };
     const struct level_streams *level = streams_best();
     (void)state;

@@ -196,11 +196,9 @@ static void check_walk(const char *up, const char *down, bool idle, bool repeat,
 }
 
 static void test_timelines(void **state) {
-    static const char *const laws[][2] = {{"exponential", "exponential"},
-                                          {"deterministic", "uniform"},
-                                          {"uniform", "deterministic"},
-                                          {"hyperexponential", "erlang"},
-                                          {"pareto", "lognormal"}};
+    static const char *const laws[][2] = {
+        {"exponential", "exponential"}, {"deterministic", "uniform"}, {"uniform", "deterministic"},
+        {"hyperexponential", "erlang"}, {"pareto", "lognormal"},      {"lomax", "lomax"}};
     (void)state;
     for (unsigned i = 0; i < sizeof laws / sizeof *laws; i++)
         for (unsigned c = 0; c < 8; c++)

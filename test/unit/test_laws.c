@@ -86,6 +86,12 @@ static double tail_pareto(double x) {
 static double tail_pareto_5(double x) {
     return x < 0.8 ? 1 : pow(0.8 / x, 5);
 }
+static double tail_lomax(double x) {
+    return pow(1 + x / 1.5, -2.5);
+}
+static double tail_lomax_5(double x) {
+    return pow(1 + x / 8, -5);
+}
 static double tail_discrete(double x) {
     return x < 0.1 ? 1 : x < 2 ? 0.3 : x < 9.1 ? 0.1 : 0;
 }
@@ -119,6 +125,8 @@ static const struct sample samples[] = {
      .hash = 0x91005d44d39b7a33},
     {"geometric mean=4", tail_geometric, .steps = true, .atoms = true, .finite_mgf = 0.1,
      .hash = 0x93053f341c1e6f96},
+    {"lomax shape=2.5", tail_lomax, .hash = 0xd3e896c0b486bb1b},
+    {"lomax shape=5 mean=2", tail_lomax_5, .hash = 0xf1c81e5d9d2ac396},
 };
 enum { SAMPLES = sizeof samples / sizeof *samples };
 
@@ -232,6 +240,8 @@ static void test_facts(void **state) {
     }
     struct by_hand b;
     struct sampled_law s = ready(&b, "pareto shape=3", LEVEL_BASELINE, (double)NAN);
+    assert_true(isfinite(s.facts.second) && isinf(s.facts.third) && isinf(s.facts.fourth));
+    s = ready(&b, "lomax shape=3", LEVEL_BASELINE, (double)NAN);
     assert_true(isfinite(s.facts.second) && isinf(s.facts.third) && isinf(s.facts.fourth));
     s = ready(&b, "exponential", LEVEL_BASELINE, 4);
     assert_true(isinf(s.law->mgf(&s, 0.25)) && isfinite(s.law->mgf(&s, 0.2499)));
@@ -488,6 +498,8 @@ static void test_extremes(void **state) {
                                         "lognormal scv=1e6",
                                         "pareto shape=1.1",
                                         "pareto shape=1000",
+                                        "lomax shape=1.01 mean=1e12",
+                                        "lomax shape=1000 mean=1e-9",
                                         "geometric mean=1",
                                         "geometric mean=1e12",
                                         "exponential mean=1e-9",
