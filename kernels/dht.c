@@ -22,8 +22,9 @@ static const struct parameter parameters[DHT_PARAMETERS] = {
                  .standard = "random",
                  .words = "random|equal|proportional",
                  .units = "1",
-                 .meaning = "first identifier of each node: uniform, so that all arcs are equal, or so "
-                            "that they are as the capacities"},
+                 .meaning =
+                     "first identifier of each node: uniform, so that all arcs are equal, or so "
+                     "that they are as the capacities"},
     [DHT_CAPACITY] = {.name = "capacity",
                       .type = TYPE_ENTRY,
                       .catalogue = &ISA(capacities),
@@ -74,7 +75,8 @@ static const struct parameter parameters[DHT_PARAMETERS] = {
                          .upper = 1 << 25,
                          .standard = "unset",
                          .units = "s",
-                         .meaning = "second from which on statistics count; unset: half of duration"},
+                         .meaning =
+                             "second from which on statistics count; unset: half of duration"},
     [DHT_INTERVAL] = {.name = "interval",
                       .type = TYPE_COUNT,
                       .lower = 1,
@@ -158,10 +160,13 @@ static const struct parameter parameters[DHT_PARAMETERS] = {
 };
 
 static const struct row rows[DHT_ROWS] = {
-    [DHT_SUCCESS] = {"success", "1", "share of queries that reach the owner of their key", "", true},
-    [DHT_DROPPED] = {"dropped", "1", "share of queries dropped by a node out of capacity", "", true},
+    [DHT_SUCCESS] = {"success", "1", "share of queries that reach the owner of their key", "",
+                     true},
+    [DHT_DROPPED] = {"dropped", "1", "share of queries dropped by a node out of capacity", "",
+                     true},
     [DHT_LOST] = {"lost", "1", "share of queries sent to where nobody is any more", "", true},
-    [DHT_HOPS] = {"hops", "hop", "mean hops of successful queries, the last one included", "", true},
+    [DHT_HOPS] = {"hops", "hop", "mean hops of successful queries, the last one included", "",
+                  true},
     [DHT_MESSAGES] = {"messages", "1/s",
                       "messages a node receives in a second, dropped ones and maintenance included",
                       "", true},
@@ -170,8 +175,8 @@ static const struct row rows[DHT_ROWS] = {
                              "`measure`, over its capacity",
                              "", true},
     [DHT_UTILISATION_Q95] = {"utilisation_q95", "1", "95 % quantile of the same", "", true},
-    [DHT_OVERLOADED] = {"overloaded", "1", "share of nodes and seconds with more work than capacity",
-                        "", true},
+    [DHT_OVERLOADED] = {"overloaded", "1",
+                        "share of nodes and seconds with more work than capacity", "", true},
     [DHT_NODES_UP] = {"nodes_up", "node", "mean number of nodes that are up", "", true},
     [DHT_SERVERS] = {"virtual_servers", "1", "mean number of virtual servers of a node", "", true},
     [DHT_SERVERS_Q50] = {"virtual_servers_q50", "1", "median of the same", "", true},
@@ -179,24 +184,31 @@ static const struct row rows[DHT_ROWS] = {
     [DHT_NATURAL] = {"actions_natural", "1/h",
                      "virtual servers that come and go with their nodes, per node and hour",
                      "Ledlie and Seltzer, INFOCOM 2005", true},
-    [DHT_ARTIFICIAL] = {"actions_artificial", "1/h",
-                        "creations, deletions, transfers and twice the relocations, per node and hour",
-                        "Ledlie and Seltzer, INFOCOM 2005", true},
-    [DHT_CREATIONS] = {"creations", "1/h", "virtual servers made by balancing, per node and hour", "",
-                       true},
+    [DHT_ARTIFICIAL] =
+        {"actions_artificial", "1/h",
+         "creations, deletions, transfers and twice the relocations, per node and hour",
+         "Ledlie and Seltzer, INFOCOM 2005", true},
+    [DHT_CREATIONS] = {"creations", "1/h", "virtual servers made by balancing, per node and hour",
+                       "", true},
     [DHT_DELETIONS] = {"deletions", "1/h", "and deleted", "", true},
     [DHT_TRANSFERS] = {"transfers", "1/h", "and given to another node", "", true},
     [DHT_RELOCATIONS] = {"relocations", "1/h", "and moved to elsewhere on the ring", "", true},
     [DHT_SPLITS] = {"splits", "1/h", "and split in two", "", true},
     [DHT_SHIFTS] = {"shifts", "1/h", "and shifted between neighbours", "", true},
-    [DHT_MOVED_SPACE] = {"moved_space", "1/h",
-                         "identifier space that changes owner by balancing, in whole rings per hour",
-                         "", true},
+    [DHT_MOVED_SPACE] =
+        {"moved_space", "1/h",
+         "identifier space that changes owner by balancing, in whole rings per hour", "", true},
     [DHT_MOVED_WORK] = {"moved_work", "1/h",
                         "work that changes owner by balancing, in parts of all work, per hour", "",
                         true},
     [DHT_MAX_SHARE] = {"max_share", "1", "largest share of the ring of a node, at the end", "",
                        true},
+    [DHT_MIN_SHARE] = {"min_share", "1", "smallest share of the ring of a node, at the end", "",
+                       true},
+    [DHT_SHARE_VARIANCE] = {"share_variance", "1",
+                            "variance over nodes of their share of the ring over its mean, at the "
+                            "end",
+                            "", true},
     [DHT_SHARE_R2] = {"share_r2", "1",
                       "squared correlation over nodes of their share of the ring at the end and "
                       "what they received in the steps that count, over capacity",
@@ -204,8 +216,12 @@ static const struct row rows[DHT_ROWS] = {
 };
 
 #define SERIES(id, name, units, what)                                                              \
-    [id] = {name, units, what ", by interval, mean over replications", AXIS_SECOND,                \
-            .averages = true, .batched = true}
+    [id] = {name,                                                                                  \
+            units,                                                                                 \
+            what ", by interval, mean over replications",                                          \
+            AXIS_SECOND,                                                                           \
+            .averages = true,                                                                      \
+            .batched = true}
 static const struct histogram histograms[DHT_HISTOGRAMS] = {
     [COUNT_UTILISATION] = {.name = "utilisation_count",
                            .units = "s",

@@ -68,6 +68,8 @@ enum {
     DHT_MOVED_SPACE,
     DHT_MOVED_WORK,
     DHT_MAX_SHARE,
+    DHT_MIN_SHARE,
+    DHT_SHARE_VARIANCE,
     DHT_SHARE_R2,
     DHT_ROWS
 };
@@ -87,9 +89,10 @@ enum {
     SERIES_MOVED_SPACE,
     DHT_HISTOGRAMS
 };
-/* What one count of a tally stands for: of a share, of anything else; and of a series that is no share,
+/* What one count of a tally stands for: of a share, of the smallest one, of anything else; and of a series that is no share,
  * whose values end at DHT_SERIES_TOP. */
 #define DHT_SHARE_UNIT 0x1p-40
+#define DHT_SMALL_UNIT 0x1p-60
 #define DHT_UNIT 0x1p-24
 #define DHT_SERIES_UNIT 0x1p-20
 #define DHT_SERIES_TOP 0x1p24
@@ -127,26 +130,28 @@ struct dht_point {
     double queries, maintenance;
     double target, high, low; /* target, over- and underload as shares of capacity */
     bool synchronous, delivers, one_hop;
-    double spread[2];      /* mean / 93.7, or median and sigma */
+    double spread[2]; /* mean / 93.7, or median and sigma */
     /* A capacity from two words. */
     double (*draw)(const struct dht_point *p, uint32_t high, uint32_t low);
-    double *given;         /* [n] capacities that are the same in every replication; NULL: drawn */
-    uint64_t *cumulative;  /* zipf: [n_keys] probabilities summed up, in units of 2^-64 */
-    uint32_t *guide;       /* zipf: [2^guide_bits + 1] the first rank for a number with such leading bits */
+    double *given;        /* [n] capacities that are the same in every replication; NULL: drawn */
+    uint64_t *cumulative; /* zipf: [n_keys] probabilities summed up, in units of 2^-64 */
+    uint32_t
+        *guide; /* zipf: [2^guide_bits + 1] the first rank for a number with such leading bits */
     unsigned guide_bits;
     uint32_t n_keys; /* 0: uniform destinations */
     uint64_t shift;  /* second from which on the keys are others */
     bool churns;
     const struct windows *sessions; /* when nodes are up; NULL: as the laws say */
     struct windows trace;
-    struct sampled_law life, down;     /* times up and down */
+    struct sampled_law life, down; /* times up and down */
     double availability;
-    double *thresholds; /* of balancer threshold: [n_thresholds] utilisations where levels 1, 2, .. begin */
+    double *
+        thresholds; /* of balancer threshold: [n_thresholds] utilisations where levels 1, 2, .. begin */
     unsigned n_thresholds;
     uint32_t per_node; /* virtual servers of a node, at most; 0: no bound */
     /* Tests: told of every event, in order. */
-    void (*log)(void *context, const struct dht *d, enum dht_event event, uint32_t node, uint64_t id,
-                uint64_t other);
+    void (*log)(void *context, const struct dht *d, enum dht_event event, uint32_t node,
+                uint64_t id, uint64_t other);
     void (*log_step)(void *context, const struct dht *d);
     void *context;
 };
@@ -158,7 +163,7 @@ struct dht {
     uint64_t step;
     /* Nodes. */
     double *capacity;
-    uint64_t *placed; /* identifier 0, where `ids` places it; else NULL */
+    uint64_t *placed;       /* identifier 0, where `ids` places it; else NULL */
     uint32_t *first, *last; /* its virtual servers, in order of creation */
     uint32_t *servers;      /* how many */
     uint64_t *used;         /* bit i: identifier number i is in use */

@@ -219,9 +219,8 @@ static bool examine_law(const struct entry *e, uint64_t n, const char *which, st
     if (!(facts.mean > 0 && isfinite(facts.mean)))
         return refuse(why, "times %s of law %s have a mean of %g (allowed: above 0, finite)", which,
                       e->kind->name, facts.mean);
-    return lanes_suffice(&facts, n) ||
-           refuse(why, "times %s of law %s for each of %llu nodes", which, e->kind->name,
-                  (unsigned long long)n);
+    return lanes_suffice(&facts, n) || refuse(why, "times %s of law %s for each of %llu nodes",
+                                              which, e->kind->name, (unsigned long long)n);
 }
 
 static unsigned blame(unsigned outer, const struct entry *e, unsigned inner) {
@@ -341,8 +340,8 @@ static bool examine_parts(const struct value *v, struct reason *why, unsigned *a
         return false;
     }
     *at = DHT_QUERIES;
-    return v[DHT_QUERIES].real * (double)v[DHT_NODES].count <= 0x1p31 ||
-           refuse(why, "that makes %.3g queries a second (at most 2^31)",
+    return v[DHT_QUERIES].real * (double)v[DHT_NODES].count <= 0x1p28 ||
+           refuse(why, "that makes %.3g queries a second (at most 2^28)",
                   v[DHT_QUERIES].real * (double)v[DHT_NODES].count);
 }
 
@@ -374,6 +373,7 @@ static void state_rows(struct facts *f) {
         f->row[r] = (struct affine){0, 1 / DHT_UNIT};
     for (size_t i = 0; i < sizeof shares / sizeof *shares; i++)
         f->row[shares[i]].divisor = 1 / DHT_SHARE_UNIT;
+    f->row[DHT_MIN_SHARE].divisor = 1 / DHT_SMALL_UNIT;
 }
 
 /* What a replication takes: hops, and the nodes and virtual servers of every second. */
@@ -383,8 +383,8 @@ static double expected_time(const struct dht_point *p) {
                  hops = p->one_hop ? 1 : own_log(servers + 1) / 1.386 + 0.9,
                  hop = (p->synchronous || p->refresh > 1 ? 30 : 8) + (servers > 1e5 ? 12 : 0);
     const double turns = p->balancer->turn ? p->balancer->nanoseconds + 12 : 0;
-    return 2000 + (double)p->duration * (p->queries * up * (hops * hop + 15) + servers * 6 + up * 25 +
-                                        up * turns / (double)p->period);
+    return 2000 + (double)p->duration * (p->queries * up * (hops * hop + 15) + servers * 6 +
+                                         up * 25 + up * turns / (double)p->period);
 }
 
 bool ISA(dht_examine)(const struct value *v, const struct budget *budget, struct facts *f,
@@ -403,8 +403,11 @@ bool ISA(dht_examine)(const struct value *v, const struct budget *budget, struct
     state_rows(f);
     state_histograms(&p, f);
     snprintf(f->sampler, sizeof f->sampler, "%s",
-             p.one_hop ? "one hop" : p.refresh > 1 ? "tables of fingers" : "searches of the ring");
+             p.one_hop       ? "one hop"
+             : p.refresh > 1 ? "tables of fingers"
+                             : "searches of the ring");
     ISA(dht_clear)(&p);
-    return room < UINT32_MAX / 4 || refuse(why, "that makes up to %llu virtual servers (at most 2^30)",
-                                           (unsigned long long)room);
+    return room < UINT32_MAX / 4 ||
+           refuse(why, "that makes up to %llu virtual servers (at most 2^30)",
+                  (unsigned long long)room);
 }

@@ -36,7 +36,7 @@ static void lay_out_nodes(struct dht *d, struct dht_play *q, struct layout_of *l
     TAKE(d->up, n);
     TAKE(d->place, n);
     TAKE(q->room, n);
-    TAKE(q->received, n);
+    TAKE(q->left, n);
     TAKE(q->change, n);
     TAKE(q->cycle, n);
     TAKE(q->heap, n);
@@ -55,10 +55,9 @@ static void lay_out_nodes(struct dht *d, struct dht_play *q, struct layout_of *l
 
 static void lay_out_servers(struct dht *d, struct dht_play *q, struct layout_of *l, uint64_t room) {
     struct ring_view *w = &q->view;
-    w->most_buckets = 1;
-    while (w->most_buckets < room && w->most_buckets < (uint32_t)1 << 31)
-        w->most_buckets *= 2;
-    w->most_buckets = w->most_buckets > 1 ? w->most_buckets : 2;
+    uint64_t buckets = 2;
+    while (buckets < 2 * room)
+        buckets *= 2;
     TAKE(d->id, room);
     TAKE(d->node, room);
     TAKE(d->next, room);
@@ -73,7 +72,7 @@ static void lay_out_servers(struct dht *d, struct dht_play *q, struct layout_of 
     TAKE(w->position, room);
     TAKE(w->own, room);
     TAKE(w->work, room);
-    TAKE(w->bucket, w->most_buckets);
+    TAKE(w->bucket, buckets);
     if (d->p->refresh > 1) {
         TAKE(q->fingers.of, 64 * room);
         TAKE(q->fingers.lowest, room);
@@ -190,8 +189,7 @@ static void shuffle(struct dht *d) {
     memcpy(q->order, d->up, d->n_up * sizeof *q->order);
     draw_words((struct words){d->words, PURPOSE_TURN, 0}, first, d->n_up, q->words);
     for (uint32_t i = d->n_up; i-- > 1;) {
-        const uint32_t j =
-            rng_below_from(d->words, PURPOSE_TURN, 0, first + i, q->words[i], i + 1);
+        const uint32_t j = rng_below_from(d->words, PURPOSE_TURN, 0, first + i, q->words[i], i + 1);
         const uint32_t other = q->order[i];
         q->order[i] = q->order[j];
         q->order[j] = other;
@@ -233,7 +231,6 @@ static void verify(const struct dht *d) {
         }
         CHECK(own == d->servers[i] && (own > 0) == (d->place[i] != NO_SERVER));
         CHECK(!d->p->per_node || own <= d->p->per_node);
-        CHECK(d->play->received[i] < UINT32_MAX);
         n += own;
     }
     CHECK(n == d->n_servers && n == d->ring.n && n + d->n_unused == d->room);

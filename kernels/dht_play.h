@@ -28,12 +28,11 @@ struct ring_view {
     uint32_t *position; /* [room] of a virtual server: where it stands here */
     uint32_t *bucket;   /* [2^bits] the first position with such leading bits or more */
     unsigned shift;     /* 64 - bits */
-    uint32_t most_buckets;
-    uint32_t *begin; /* [nodes + 1] those of node i: own[begin[i]] .. own[begin[i + 1] - 1] */
-    uint32_t *own;   /* in the order of its list */
-    uint32_t *of_key; /* [n_keys] zipf: where the keys of the present era belong */
+    uint32_t *begin;    /* [nodes + 1] those of node i: own[begin[i]] .. own[begin[i + 1] - 1] */
+    uint32_t *own;      /* in the order of its list */
+    uint32_t *of_key;   /* [n_keys] zipf: where the keys of the present era belong */
     uint64_t era;
-    uint32_t *work;   /* messages received in this step */
+    uint32_t *work; /* messages received in this step */
 };
 
 /* Routing tables that are made at times (refresh > 1): fingers of all virtual servers. */
@@ -42,10 +41,11 @@ struct finger {
     uint32_t server, made; /* `made` of the server when the table was made */
 };
 struct fingers {
-    struct finger *of; /* [room][64]; only those from `lowest` on are filled in, below is the successor */
-    uint8_t *lowest;   /* [room] */
-    uint32_t *made;    /* [room] how often this slot has left, moved or come */
-    bool *fresh;       /* [room] has no table yet */
+    struct finger
+        *of; /* [room][64]; only those from `lowest` on are filled in, below is the successor */
+    uint8_t *lowest; /* [room] */
+    uint32_t *made;  /* [room] how often this slot has left, moved or come */
+    bool *fresh;     /* [room] has no table yet */
 };
 
 /* A query under way. */
@@ -67,15 +67,15 @@ struct dht_play {
     struct ring_view view;
     struct fingers fingers;
     /* Step. */
-    uint32_t *room;     /* [n] messages a node accepts in this step */
-    uint32_t *received; /* [n] */
+    int32_t *room; /* [n] messages a node accepts in this step */
+    int32_t *left; /* [n] how many more; below 0: so many were dropped */
     uint64_t first_query, n_queries;
     double carry;
-    bool counts; /* this step is recorded */
+    bool counts;          /* this step is recorded */
     struct dht_sums done; /* by the queries of this step */
     /* Queries. */
-    uint64_t *key; /* [n_keys] */
-    uint32_t *route; /* [QUERIES_ABREAST][HOPS_MAX] */
+    uint64_t *key;       /* [n_keys] */
+    uint32_t *route;     /* [QUERIES_ABREAST][HOPS_MAX] */
     struct query *query; /* [most_queries] hop-synchronous: under way */
     uint64_t most_queries;
     /* Churn. */
@@ -98,9 +98,13 @@ struct dht_play {
     uint64_t *hop_bins;         /* [HOP_BINS] */
     uint64_t *moves_by_class;   /* [CAPACITY_BINS] */
     uint64_t *seconds_by_class; /* [CAPACITY_BINS] */
-    bool shown; /* an interval of the series ends with this step */
+    bool shown;                 /* an interval of the series ends with this step */
     struct dht_sums interval;   /* from its first step on, whether they count or not */
 };
+
+static inline uint32_t received_by(const struct dht_play *q, uint32_t node) {
+    return (uint32_t)q->room[node] - (uint32_t)q->left[node];
+}
 
 /* Bytes of a replication with room for so many virtual servers, and queries under way. */
 uint64_t ISA(dht_bytes)(const struct dht_point *p, uint64_t room, uint64_t queries);

@@ -143,7 +143,7 @@ static void count_nodes(struct dht *d) {
         const uint64_t bin = bin_of(d->servers[node]);
         q->servers_of_node[bin < SERVER_BINS ? bin : SERVER_BINS - 1]++;
         q->seconds_by_class[dht_class(d->capacity[node])]++;
-        q->total[node] += q->received[node];
+        q->total[node] += received_by(q, node);
         q->seconds[node]++;
     }
     for (uint64_t bin = 0; bin < UTILISATION_BINS; bin++)
@@ -176,20 +176,22 @@ void ISA(dht_record_turns)(struct dht *d, struct outcome *out, uint64_t index) {
 
 /* ---- the end ---- */
 
-/* The largest share of the ring, and the squared correlation of share and utilisation over nodes. */
+/* Shares of the ring, and their squared correlation with utilisation over nodes. */
 static void tally_shares(const struct dht *d, int64_t *tally) {
     const struct dht_play *q = d->play;
-    double most = 0, n = 0, sx = 0, sy = 0, sxx = 0, syy = 0, sxy = 0;
+    double most = 0, least = 1, spread = 0, n = 0, sx = 0, sy = 0, sxx = 0, syy = 0, sxy = 0;
     for (uint32_t k = 0; k < d->n_up; k++) {
         const uint32_t node = d->up[k];
         double share = 0;
         for (uint32_t v = d->first[node]; v != NO_SERVER; v = d->next[v])
             share += dht_arc(d, v) * 0x1p-64;
+        const double x = share * d->n_up;
         most = share > most ? share : most;
+        least = share < least ? share : least;
+        spread += (x - 1) * (x - 1);
         if (!q->seconds[node])
             continue;
-        const double x = share * d->n_up,
-                     y = (double)q->total[node] / (double)q->seconds[node] / d->capacity[node];
+        const double y = (double)q->total[node] / (double)q->seconds[node] / d->capacity[node];
         n++;
         sx += x, sy += y;
         sxx += x * x, syy += y * y, sxy += x * y;
@@ -197,6 +199,8 @@ static void tally_shares(const struct dht *d, int64_t *tally) {
     const double xx = n * sxx - sx * sx, yy = n * syy - sy * sy, xy = n * sxy - sx * sy;
     const double r2 = xx > 1e-9 * n * sxx && yy > 1e-9 * n * syy ? xy / xx * (xy / yy) : 0;
     tally[DHT_MAX_SHARE] = in_units(most, DHT_SHARE_UNIT);
+    tally[DHT_MIN_SHARE] = in_units(d->n_up ? least : 0, DHT_SMALL_UNIT);
+    tally[DHT_SHARE_VARIANCE] = in_units(ratio(spread, d->n_up, 0), DHT_UNIT);
     tally[DHT_SHARE_R2] = in_units(r2 < 1 ? r2 : 1, DHT_SHARE_UNIT);
 }
 
@@ -215,8 +219,7 @@ static void tally_nodes(const struct dht_play *q, int64_t *tally) {
     tally[DHT_UTILISATION_Q50] = in_units(utilisation_quantile(q->utilisation, all, 0.5), DHT_UNIT);
     tally[DHT_UTILISATION_Q95] =
         in_units(utilisation_quantile(q->utilisation, all, 0.95), DHT_UNIT);
-    tally[DHT_OVERLOADED] =
-        in_units(ratio((double)s->overloaded, (double)all, 0), DHT_SHARE_UNIT);
+    tally[DHT_OVERLOADED] = in_units(ratio((double)s->overloaded, (double)all, 0), DHT_SHARE_UNIT);
     tally[DHT_NODES_UP] = in_units(ratio((double)all, (double)s->steps, 0), DHT_UNIT);
     tally[DHT_SERVERS] = in_units(ratio((double)s->server_seconds, (double)all, 0), DHT_UNIT);
     tally[DHT_SERVERS_Q50] = in_units(servers_quantile(q->servers_of_node, all, 0.5), DHT_UNIT);

@@ -18,9 +18,10 @@
 
 /* ---- the ring as queries see it ---- */
 
+/* Two to four buckets for each virtual server, so that a search seldom takes more than a step. */
 static void fill_buckets(struct ring_view *w) {
     unsigned bits = 1;
-    while ((uint64_t)1 << bits < w->n && (uint64_t)2 << bits <= w->most_buckets)
+    while ((uint64_t)1 << bits < 2 * (uint64_t)w->n)
         bits++;
     w->shift = 64 - bits;
     uint32_t b = 0;
@@ -35,7 +36,8 @@ static void fill_buckets(struct ring_view *w) {
 static inline uint32_t position_after(const struct ring_view *w, uint64_t id) {
     uint32_t i = w->bucket[id >> w->shift];
     i += w->id[i] < id; /* id[n] is the largest number: never beyond n */
-    while (w->id[i] < id)
+    i += w->id[i] < id;
+    while (__builtin_expect(w->id[i] < id, 0))
         i++;
     return i < w->n ? i : 0;
 }
@@ -66,7 +68,8 @@ static void place_keys(struct dht *d) {
 static void draw_keys(struct dht *d, uint64_t era) {
     struct dht_play *q = d->play;
     for (uint32_t r = 0; r < d->p->n_keys; r++)
-        q->key[r] = (uint64_t)rng_word(d->words, PURPOSE_KEY, (uint32_t)era, 2 * (uint64_t)r) << 32 |
+        q->key[r] = (uint64_t)rng_word(d->words, PURPOSE_KEY, (uint32_t)era, 2 * (uint64_t)r)
+                        << 32 |
                     rng_word(d->words, PURPOSE_KEY, (uint32_t)era, 2 * (uint64_t)r + 1);
 }
 
@@ -142,9 +145,8 @@ void ISA(route_update)(struct dht *d) {
         const double left = d->capacity[i] - p->maintenance * d->servers[i],
                      spare = left > 0 ? left : 0;
         const double room = __builtin_floor(spare * (now + 1)) - __builtin_floor(spare * now);
-        d->play->room[i] = room < 0x1p31 ? (uint32_t)room : (uint32_t)1 << 31;
+        d->play->room[i] = d->play->left[i] = room < 0x1p30 ? (int32_t)room : 1 << 30;
     }
-    memset(d->play->received, 0, p->n * sizeof *d->play->received);
 }
 
 /* ---- queries ---- */
@@ -160,7 +162,8 @@ static uint32_t rank_of(const struct dht_point *p, uint64_t number) {
 static void draw_queries(struct dht *d, uint64_t first, uint32_t count, struct query *query) {
     const struct dht_point *p = d->p;
     const struct ring_view *w = &d->play->view;
-    const struct words source = {d->words, PURPOSE_SOURCE, 0}, which = {d->words, PURPOSE_SOURCE, 1},
+    const struct words source = {d->words, PURPOSE_SOURCE, 0},
+                       which = {d->words, PURPOSE_SOURCE, 1},
                        high = {d->words, PURPOSE_DESTINATION, 0},
                        low = {d->words, PURPOSE_DESTINATION, 1};
     uint32_t from[QUERIES_ABREAST], of[QUERIES_ABREAST], upper[QUERIES_ABREAST],
@@ -193,11 +196,11 @@ static void draw_queries(struct dht *d, uint64_t first, uint32_t count, struct q
     }
 }
 
-/* A message comes to the virtual server at a position; whether its node takes it. */
-static inline bool arrives(struct dht_play *q, uint32_t at) {
-    const uint32_t node = q->view.node[at];
-    q->view.work[at]++;
-    return q->received[node]++ < q->room[node];
+/* A message comes to the virtual server at a position; whether its node takes it. Where every node has
+ * one virtual server, the work of that is what the node receives, and is counted later. */
+static inline bool arrives(struct dht_play *q, uint32_t at, bool several) {
+    q->view.work[at] += several;
+    return q->left[q->view.node[at]]-- > 0;
 }
 
 static void succeed(struct dht_play *q, uint32_t hops) {
@@ -236,7 +239,7 @@ static bool hop(struct dht *d, struct query *query) {
     query->hops++;
     if (!last || d->p->delivers) {
         q->done.received++;
-        if (!arrives(q, to)) {
+        if (!arrives(q, to, true)) {
             q->done.dropped++;
             return false;
         }
@@ -259,24 +262,29 @@ static bool at_home(struct dht *d, const struct query *query) {
 /* Routes of queries over fingers that are up to date, side by side; hops of each. */
 static void route_abreast(const struct dht *d, struct query *query, uint32_t count,
                           uint32_t *route) {
-    const struct ring_view *w = &d->play->view;
-    uint32_t under_way[QUERIES_ABREAST], n = 0;
+    const struct ring_view w = d->play->view;
+    uint32_t under_way[QUERIES_ABREAST], at[QUERIES_ABREAST], n = 0;
     uint64_t goal[QUERIES_ABREAST]; /* the identifier before the owner's */
     for (uint32_t i = 0; i < count; i++) {
-        goal[i] = w->id[query[i].owner ? query[i].owner - 1 : w->n - 1];
+        const uint32_t owner = query[i].owner;
+        goal[i] = w.id[owner ? owner - 1 : w.n - 1];
+        at[i] = query[i].at;
         under_way[n] = i;
-        n += query[i].at != query[i].owner;
+        n += at[i] != owner;
     }
-    while (n > 0) {
+    for (uint32_t h = 0; n > 0; h++) {
         uint32_t left = 0;
         for (uint32_t k = 0; k < n; k++) {
             const uint32_t i = under_way[k];
-            const uint64_t id = w->id[query[i].at], far = goal[i] - id;
-            uint32_t to = query[i].owner;
-            if (far)
-                to = position_after(w, id + ((uint64_t)1 << (63 - __builtin_clzll(far))));
-            route[i * HOPS_MAX + query[i].hops++] = to;
-            query[i].at = to;
+            const uint64_t id = w.id[at[i]], far = goal[i] - id;
+            /* At the goal the search is in vain, but costs less than a branch. */
+            const uint32_t next =
+                position_after(&w, id + ((uint64_t)1 << (63 - __builtin_clzll(far | 1))));
+            const uint64_t there = -(uint64_t)(far == 0);
+            const uint32_t to = (uint32_t)((query[i].owner & there) | (next & ~there));
+            route[i * HOPS_MAX + h] = to;
+            at[i] = to;
+            query[i].hops = h + 1;
             under_way[left] = i;
             left += far > 0;
         }
@@ -284,8 +292,9 @@ static void route_abreast(const struct dht *d, struct query *query, uint32_t cou
     }
 }
 
-static void charge(struct dht *d, const struct query *query, uint32_t count,
-                   const uint32_t *route) {
+static inline __attribute__((always_inline)) void charge(struct dht *d, const struct query *query,
+                                                         uint32_t count, const uint32_t *route,
+                                                         bool several) {
     struct dht_play *q = d->play;
     const uint32_t free_hops = d->p->delivers ? 0 : 1;
     uint64_t received = 0;
@@ -293,7 +302,7 @@ static void charge(struct dht *d, const struct query *query, uint32_t count,
         const uint32_t hops = query[i].hops, charged = hops > free_hops ? hops - free_hops : 0;
         const uint32_t *to = route + i * HOPS_MAX;
         uint32_t h = 0;
-        while (h < charged && arrives(q, to[h]))
+        while (h < charged && arrives(q, to[h], several))
             h++;
         if (h < charged) {
             received += h + 1;
@@ -306,17 +315,26 @@ static void charge(struct dht *d, const struct query *query, uint32_t count,
     q->done.received += received;
 }
 
+/* What every node's only virtual server has received. */
+static void count_work(struct dht_play *q) {
+    for (uint32_t at = 0; at < q->view.n; at++)
+        q->view.work[at] = received_by(q, q->view.node[at]);
+}
+
 static void play_sequentially(struct dht *d) {
     struct dht_play *q = d->play;
     struct query query[QUERIES_ABREAST];
-    const bool abreast = !d->p->one_hop && d->p->refresh <= 1;
+    const bool abreast = !d->p->one_hop && d->p->refresh <= 1, several = q->view.n > d->n_up;
     for (uint64_t done = 0; done < q->n_queries; done += QUERIES_ABREAST) {
         const uint64_t left = q->n_queries - done;
         const uint32_t count = left < QUERIES_ABREAST ? (uint32_t)left : QUERIES_ABREAST;
         draw_queries(d, q->first_query + done, count, query);
         if (abreast) {
             route_abreast(d, query, count, q->route);
-            charge(d, query, count, q->route);
+            if (several)
+                charge(d, query, count, q->route, true);
+            else
+                charge(d, query, count, q->route, false);
             continue;
         }
         for (uint32_t i = 0; i < count; i++)
@@ -324,6 +342,8 @@ static void play_sequentially(struct dht *d) {
                 while (hop(d, &query[i]))
                     ;
     }
+    if (abreast && !several)
+        count_work(q);
 }
 
 /* ---- all queries hop by hop ---- */

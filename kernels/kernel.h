@@ -38,20 +38,20 @@ static inline double affine_value(struct affine a, double tally) {
 }
 
 enum axis {
-    AXIS_LOAD,       /* bins of bins.h */
-    AXIS_HOP,        /* bins of bins.h */
-    AXIS_SERVER,     /* one bin each */
-    AXIS_DEGREE,     /* bins of bins.h */
-    AXIS_DEGREE_BIN, /* coarse bins: 0, 1, 2, 3, then two to each doubling (bins.h) */
-    AXIS_DISTANCE,   /* lengths on the plane: sixteen bins to each doubling (bins.h) */
-    AXIS_TIME,       /* times: sixteen bins to each doubling (bins.h) */
-    AXIS_STEP,       /* equal steps of a run, one bin each */
-    AXIS_COMPLETION, /* first, second, .. completion, one bin each */
-    AXIS_GRID,       /* the times facts.grid, one bin each */
-    AXIS_SECOND,     /* stretches of facts.stretch seconds, one bin each */
-    AXIS_UTILISATION, /* sixteen bins to each doubling, as times (bins.h) */
+    AXIS_LOAD,         /* bins of bins.h */
+    AXIS_HOP,          /* bins of bins.h */
+    AXIS_SERVER,       /* one bin each */
+    AXIS_DEGREE,       /* bins of bins.h */
+    AXIS_DEGREE_BIN,   /* coarse bins: 0, 1, 2, 3, then two to each doubling (bins.h) */
+    AXIS_DISTANCE,     /* lengths on the plane: sixteen bins to each doubling (bins.h) */
+    AXIS_TIME,         /* times: sixteen bins to each doubling (bins.h) */
+    AXIS_STEP,         /* equal steps of a run, one bin each */
+    AXIS_COMPLETION,   /* first, second, .. completion, one bin each */
+    AXIS_GRID,         /* the times facts.grid, one bin each */
+    AXIS_SECOND,       /* stretches of facts.stretch seconds, one bin each */
+    AXIS_UTILISATION,  /* sixteen bins to each doubling, as times (bins.h) */
     AXIS_NODE_SERVERS, /* virtual servers of a node: bins of bins.h */
-    AXIS_CAPACITY     /* below 1, then one bin to each doubling */
+    AXIS_CAPACITY      /* below 1, then one bin to each doubling */
 };
 
 /* Counts along an axis, summed over replications. */

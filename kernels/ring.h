@@ -21,9 +21,9 @@ struct ring_block {
 struct ring {
     struct ring_block *block; /* [n_blocks of room] in no order */
     uint32_t *order;          /* [n_blocks] the blocks in order of identifiers */
-    uint64_t *first;          /* [n_blocks] the first identifier of each, in order; that of the first counts
+    uint64_t *first; /* [n_blocks] the first identifier of each, in order; that of the first counts
                                  as 0 */
-    uint32_t *spare;          /* [n_spare] blocks not in use */
+    uint32_t *spare; /* [n_spare] blocks not in use */
     uint32_t n_blocks, n_spare, room;
     uint64_t n; /* members */
 };

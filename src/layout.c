@@ -40,8 +40,8 @@ const struct axis_row axis_rows[] = {
     [AXIS_NODE_SERVERS] = {DIMENSION_NODE_SERVERS, "node_servers",
                            "virtual servers of a node, or the smallest number of a bin", "1",
                            "the largest number of the bin", bin_lower, NULL},
-    [AXIS_CAPACITY] = {DIMENSION_CAPACITY, "capacity_class", "capacity, where its bin begins", "1/s",
-                       "capacity, where its bin ends", NULL, capacity_bin_lower},
+    [AXIS_CAPACITY] = {DIMENSION_CAPACITY, "capacity_class", "capacity, where its bin begins",
+                       "1/s", "capacity, where its bin ends", NULL, capacity_bin_lower},
 };
 enum { AXES = sizeof axis_rows / sizeof *axis_rows };
 

@@ -29,6 +29,7 @@ NUMBERED = {
     "erl": ("erlang", "shape"),
     "h2scv": ("hyperexponential", "scv"),
     "pareto": ("pareto", "shape"),
+    "lomax": ("lomax", "shape"),
 }
 passed = failed = 0
 
@@ -238,9 +239,10 @@ def sums() -> None:
         tails = queues.supermarket_tails(lam, 1, 4000)
         check("d = 1 is M/M/1", tails[1:].sum(), lam / (1 - lam), 1e-9)
         check("throughput", queues.supermarket_refined(lam, 2)[1], 0.0, 1e-12)
-    for name in (*LAWS, "erl4", "h2scv4", "pareto2.2"):
+    for name in (*LAWS, "erl4", "h2scv4", "pareto2.2", "lomax2.2"):
         check(f"mean of {name}", law(name, 2.5).first, 2.5, 1e-12)
     check("scv", law("h2scv10").scv, 10.0, 1e-12)
+    check("moments", [law("lomax4").second, law("lomax4").third], [3.0, 27.0], 1e-12)
     # Exponential service, f = .1, r = .4: stable below .72 (queueing with repeated requirements)
     limit = 1 / queues.mg1_repeat_load(1.0, 1 / 0.9, 0.1, 2.5)
     check("repeat", limit, 0.72, 1e-12)

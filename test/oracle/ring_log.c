@@ -4,8 +4,8 @@
  *
  *     ring_log JOB [LEVEL]
  *
- * Plays every point of a job file at an instruction-set level, the best unless told, and prints "R
- * replication" and its events, measured loads included. */
+ * Plays every point of a job file at an instruction-set level, the best unless told, and prints for each
+ * replication "R replication anticipated capacity ..", then its events, measured loads included. */
 #include "dht_play.h"
 #include "job.h"
 
@@ -20,9 +20,24 @@ static const char *const event_names[EVENTS] = {
     [EVENT_SPLIT] = "split", [EVENT_GIVE] = "give",     [EVENT_MOVE] = "move",
     [EVENT_SHIFT] = "shift"};
 
+struct log {
+    FILE *out;
+    bool begun;
+};
+
+/* Where a line goes; what the replication begins with goes before it. */
+static FILE *begin_line(struct log *log, const struct dht *d) {
+    if (!log->begun)
+        fprintf(log->out, "R %" PRIu32 " %.17g", d->words.replication, d->anticipated);
+    for (uint32_t i = 0; !log->begun && i < d->p->n; i++)
+        fprintf(log->out, " %.17g%s", d->capacity[i], i + 1 < d->p->n ? "" : "\n");
+    log->begun = true;
+    return log->out;
+}
+
 static void log_event(void *context, const struct dht *d, enum dht_event event, uint32_t node,
                       uint64_t id, uint64_t other) {
-    FILE *out = context;
+    FILE *out = begin_line(context, d);
     fprintf(out, "%" PRIu64 " %s %" PRIu32, d->step, event_names[event], node);
     if (event != EVENT_UP && event != EVENT_DOWN)
         fprintf(out, " %016" PRIx64, id);
@@ -34,7 +49,7 @@ static void log_event(void *context, const struct dht *d, enum dht_event event, 
 }
 
 static void log_step(void *context, const struct dht *d) {
-    FILE *out = context;
+    FILE *out = begin_line(context, d);
     const struct dht_sums *s = &d->play->done;
     fprintf(out,
             "%" PRIu64 " step %" PRIu32 " %" PRIu32 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
@@ -79,17 +94,15 @@ static bool log_replication(const struct model *m, const struct point *point,
     for (uint64_t need = 1; need;) {
         char *text = NULL;
         size_t length = 0;
-        FILE *out = open_memstream(&text, &length);
-        CHECK(out);
+        struct log log = {open_memstream(&text, &length), false};
+        CHECK(log.out);
         prepared->log = log_event;
         prepared->log_step = log_step;
-        prepared->context = out;
+        prepared->context = &log;
         need = attempt(m, point, prepared, replication, size);
-        fclose(out);
-        if (!need) {
-            printf("R %" PRIu64 "\n", replication);
+        fclose(log.out);
+        if (!need)
             fwrite(text, 1, length, stdout);
-        }
         free(text);
         if (need == PLAY_REFUSED)
             return false;

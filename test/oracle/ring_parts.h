@@ -47,6 +47,7 @@ struct node {
     uint64_t ups, downs; /* times drawn */
     double changes;      /* when it goes down or comes up next */
     uint64_t room, received, accepted;
+    uint64_t seconds, total; /* up, received: in the steps that are recorded */
 };
 
 static uint32_t n;
@@ -108,6 +109,19 @@ static void conserved(double sum) {
     check(fabs(total_load() - sum) <= 1e-9 * (fabs(sum) + 1), "load is made or lost");
 }
 
+/* What changes owner by balancing, in the steps that are recorded. */
+static struct {
+    bool on; /* now */
+    double space, work;
+} moved;
+
+static void hand_over(double space, double load) {
+    if (moved.on) {
+        moved.space += space;
+        moved.work += load;
+    }
+}
+
 /* Puts v on the ring at an identifier or the next free one. */
 static void insert(struct server *v, uint64_t id) {
     const double sum = total_load();
@@ -121,6 +135,8 @@ static void insert(struct server *v, uint64_t id) {
         const double g = span(p->id, id) / span(p->id, s->id) * s->load;
         v->load = g;
         s->load = s->load - g;
+        if (s->node != v->node)
+            hand_over(span(p->id, id), g);
     }
     v->id = id;
     v->serial = ++serials;
@@ -136,6 +152,8 @@ static void take(struct server *v) {
     if (servers > 0) {
         struct server *s = at_or_after(v->id, NULL);
         s->load = s->load + v->load;
+        if (s->node != v->node)
+            hand_over(span(before(v, NULL)->id, v->id), v->load);
         conserved(sum);
     }
 }
@@ -213,7 +231,7 @@ static double capacity_of(uint32_t x) {
         free(all);
         return c;
     }
-    return real(text, "messages", NAN);
+    return real(text, "per_second", NAN);
 }
 
 /* ---- keys that are asked for ---- */
