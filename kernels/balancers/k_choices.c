@@ -28,7 +28,7 @@ static const struct parameter parameters[] = {
      .type = TYPE_REAL,
      .lower = 0,
      .upper = 10,
-     .standard = "0.05",
+     .standard = "0.25",
      .units = "1",
      .meaning = "by how much a move must lower the mismatch of the nodes concerned"},
 };
