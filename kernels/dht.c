@@ -210,9 +210,9 @@ static const struct row rows[DHT_ROWS] = {
                             "end",
                             "", true},
     [DHT_SHARE_R2] = {"share_r2", "1",
-                      "squared correlation over nodes of their share of the ring at the end and "
-                      "what they received in the steps that count, over capacity",
-                      "", true},
+                      "r^2 over nodes of the line through the origin that tells their mean work, "
+                      "over capacity, from their share of the ring at the end",
+                      "Ledlie and Seltzer, INFOCOM 2005, Table I", true},
 };
 
 #define SERIES(id, name, units, what)                                                              \

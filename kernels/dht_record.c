@@ -176,10 +176,11 @@ void ISA(dht_record_turns)(struct dht *d, struct outcome *out, uint64_t index) {
 
 /* ---- the end ---- */
 
-/* Shares of the ring, and their squared correlation with utilisation over nodes. */
+/* Shares of the ring; and how well a line through the origin tells the work of nodes, over capacity, from their
+ * shares: r^2 = (sum x y)^2 / (sum x^2 sum y^2). */
 static void tally_shares(const struct dht *d, int64_t *tally) {
     const struct dht_play *q = d->play;
-    double most = 0, least = 1, spread = 0, n = 0, sx = 0, sy = 0, sxx = 0, syy = 0, sxy = 0;
+    double most = 0, least = 1, spread = 0, xx = 0, yy = 0, xy = 0;
     for (uint32_t k = 0; k < d->n_up; k++) {
         const uint32_t node = d->up[k];
         double share = 0;
@@ -191,17 +192,15 @@ static void tally_shares(const struct dht *d, int64_t *tally) {
         spread += (x - 1) * (x - 1);
         if (!q->seconds[node])
             continue;
-        const double y = (double)q->total[node] / (double)q->seconds[node] / d->capacity[node];
-        n++;
-        sx += x, sy += y;
-        sxx += x * x, syy += y * y, sxy += x * y;
+        const double work = (double)q->total[node] / (double)q->seconds[node] +
+                            d->p->maintenance * d->servers[node],
+                     y = work / d->capacity[node];
+        xx += x * x, yy += y * y, xy += x * y;
     }
-    const double xx = n * sxx - sx * sx, yy = n * syy - sy * sy, xy = n * sxy - sx * sy;
-    const double r2 = xx > 1e-9 * n * sxx && yy > 1e-9 * n * syy ? xy / xx * (xy / yy) : 0;
     tally[DHT_MAX_SHARE] = in_units(most, DHT_SHARE_UNIT);
     tally[DHT_MIN_SHARE] = in_units(d->n_up ? least : 0, DHT_SMALL_UNIT);
     tally[DHT_SHARE_VARIANCE] = in_units(ratio(spread, d->n_up, 0), DHT_UNIT);
-    tally[DHT_SHARE_R2] = in_units(r2 < 1 ? r2 : 1, DHT_SHARE_UNIT);
+    tally[DHT_SHARE_R2] = in_units(ratio(xy, xx, 0) * ratio(xy, yy, 0), DHT_SHARE_UNIT);
 }
 
 static void tally_queries(const struct dht_sums *s, int64_t *tally) {

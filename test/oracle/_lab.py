@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Plays experiments with the model `queue` and compares policies job for job.
+"""Plays experiments and compares policies (model `queue`) or balancers (`dht`) pair by pair.
 
-All points of an experiment see the same arrivals, services and failures: the random words depend on
-the topology, the seed and the replication alone, and each job owns its service. So policies are
-compared by the differences of their replications, whose spread is far smaller than that of either.
+All points of an experiment see the same arrivals, services and failures, or the same capacities,
+churn and queries: the random words depend on the topology or the number of nodes, the seed and the
+replication alone. So they are compared by the differences of their replications, whose spread is
+far smaller than that of either.
 """
 from __future__ import annotations
 
@@ -32,6 +33,7 @@ class Run:
             name: f[name][point]
             for name in f
             if name.startswith(("load_", "response_count", "queue_length_path", "completion_"))
+            or "_series" in name
             and not name.endswith("_upper")
         }
 
@@ -49,8 +51,12 @@ class Run:
 class Lab:
     """Runs jobs; `factor` lengthens those that ask for it."""
 
-    def __init__(self, program: str, factor: int = 1) -> None:
+    def __init__(self, program: str, factor: int = 1, model: str = "queue") -> None:
         self.program, self.factor, self.broken = program, factor, []
+        self.header = {
+            "queue": ["model: queue", "policy:"],
+            "dht": ["model: dht", "balancer:"],
+        }[model]
 
     def play(
         self, policies: dict[str, str], keys: dict, files: dict[str, str] | None = None
@@ -58,7 +64,7 @@ class Lab:
         """A run for each policy, by name. `keys` are lines of the job; one of them may be a list,
         then there is a run for each (policy, number of the value).
         """
-        lines = ["model: queue", "policy:"] + [f"  - {text}" for text in policies.values()]
+        lines = self.header + [f"  - {text}" for text in policies.values()]
         values = 0
         for key, value in keys.items():
             if isinstance(value, list):
