@@ -149,6 +149,7 @@ struct dht_point {
         thresholds; /* of balancer threshold: [n_thresholds] utilisations where levels 1, 2, .. begin */
     unsigned n_thresholds;
     uint32_t per_node; /* virtual servers of a node, at most; 0: no bound */
+    uint32_t joining;  /* of a node that joins, at most */
     /* Tests: told of every event, in order. */
     void (*log)(void *context, const struct dht *d, enum dht_event event, uint32_t node,
                 uint64_t id, uint64_t other);
@@ -192,6 +193,8 @@ struct balancer {
     bool (*examine)(const struct value *rule, struct reason *why, unsigned *at);
     /* Virtual servers of a node, at most, among n nodes; 0: no bound. */
     uint32_t (*most)(const struct value *rule, uint32_t n);
+    /* Rules without a bound: virtual servers of a node that joins. */
+    uint32_t (*initial)(const struct value *rule);
     /* A node that has come up makes its virtual servers, one at least, with EVENT_JOIN. NULL: one at
      * identifier 0. */
     void (*join)(struct dht *d, uint32_t node);

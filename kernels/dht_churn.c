@@ -84,7 +84,7 @@ static void log_node(const struct dht *d, enum dht_event event, uint32_t node) {
 
 static bool come_up(struct dht *d, uint32_t node) {
     const struct balancer *b = d->p->balancer;
-    if (d->n_unused < (d->p->per_node ? d->p->per_node : 1))
+    if (d->n_unused < d->p->joining)
         return false;
     d->place[node] = d->n_up;
     d->up[d->n_up++] = node;

@@ -286,6 +286,7 @@ void ISA(dht_prepare)(const struct value *v, struct dht_point *p) {
                             .one_hop = v[DHT_ROUTING].word == 1};
     p->record_from = v[DHT_RECORD_FROM].unset ? p->duration / 2 : v[DHT_RECORD_FROM].count;
     p->per_node = p->balancer->most(p->rule, p->n);
+    p->joining = p->per_node ? p->per_node : p->balancer->initial(p->rule);
     if (p->balancer->levels) {
         p->thresholds = allocate(LEVELS_MAX, sizeof *p->thresholds);
         p->n_thresholds = p->balancer->levels(p->rule, p->thresholds);

@@ -108,7 +108,7 @@ uint64_t ISA(dht_bytes)(const struct dht_point *p, uint64_t room, uint64_t queri
 }
 
 uint64_t ISA(dht_first_room)(const struct dht_point *p) {
-    return p->per_node ? (uint64_t)p->n * p->per_node : 2 * (uint64_t)p->n + 64;
+    return p->per_node ? (uint64_t)p->n * p->per_node : (1 + (uint64_t)p->joining) * p->n + 64;
 }
 uint64_t ISA(dht_first_queries)(const struct dht_point *p) {
     return p->synchronous ? (uint64_t)ceil(p->queries * p->n) + 1 : 0;

@@ -32,12 +32,18 @@ static int64_t in_units(double value, double unit) {
 }
 
 static void add(struct outcome *out, unsigned h, uint64_t batch, uint64_t bin, uint64_t count) {
-    if (!out->histogram[h] || !count)
+    if (!out->histogram[h])
         return;
     CHECK(bin < out->stride[h]);
     out->histogram[h][batch * out->stride[h] + bin] += count;
     if (out->used[h] <= bin)
         out->used[h] = bin + 1;
+}
+
+static void add_all(struct outcome *out, unsigned h, const uint64_t *count, uint64_t bins) {
+    for (uint64_t bin = 0; bin < bins; bin++)
+        if (count[bin])
+            add(out, h, 0, bin, count[bin]);
 }
 
 /* Where a share of the counted utilisations lies below, between the ends of its bin. */
@@ -254,12 +260,8 @@ void ISA(dht_record_end)(struct dht *d, struct outcome *out, uint64_t index) {
         if (q->utilisation[bin])
             add(out, COUNT_UTILISATION, 0,
                 time_bin_at(time_bin_begin(bin, UTILISATION_LOG), TIME_LOG), q->utilisation[bin]);
-    for (uint64_t bin = 0; bin < HOP_BINS; bin++)
-        add(out, COUNT_HOPS, 0, bin, q->hop_bins[bin]);
-    for (uint64_t bin = 0; bin < SERVER_BINS; bin++)
-        add(out, COUNT_SERVERS, 0, bin, q->servers_of_node[bin]);
-    for (uint64_t bin = 0; bin < CAPACITY_BINS; bin++) {
-        add(out, COUNT_RELOCATIONS, 0, bin, q->moves_by_class[bin]);
-        add(out, COUNT_NODE_SECONDS, 0, bin, q->seconds_by_class[bin]);
-    }
+    add_all(out, COUNT_HOPS, q->hop_bins, HOP_BINS);
+    add_all(out, COUNT_SERVERS, q->servers_of_node, SERVER_BINS);
+    add_all(out, COUNT_RELOCATIONS, q->moves_by_class, CAPACITY_BINS);
+    add_all(out, COUNT_NODE_SECONDS, q->seconds_by_class, CAPACITY_BINS);
 }

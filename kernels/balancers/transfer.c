@@ -1,18 +1,25 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * transfer{split}: an overloaded node asks a random other one, and if that is underloaded gives it
+ * transfer{initial, split}: nodes join with `initial` virtual servers. An overloaded node asks a random other one, and if that is underloaded gives it
  * a virtual server that does not overload it: the lightest that cures the giver, else the heaviest
  * (the one-to-one scheme). A node with a single virtual server first splits it in two. */
 #include "dht.h"
 
 static const struct parameter parameters[] = {
+    {.name = "initial",
+     .type = TYPE_COUNT,
+     .lower = 1,
+     .upper = IDENTIFIERS_MAX,
+     .standard = "1",
+     .units = "virtual server",
+     .meaning = "virtual servers of a node when it joins"},
     {.name = "split",
      .type = TYPE_FLAG,
      .standard = "true",
      .units = "1",
      .meaning = "an overloaded node with one virtual server splits it"},
 };
-enum { SPLIT };
+enum { INITIAL, SPLIT };
 enum { SLOT, SLOT_AFTER_SPLIT }; /* of dht_pick() */
 
 /* Makes a second virtual server that owns the first half of the arc of the only one; false: it may
@@ -49,9 +56,19 @@ static uint32_t gift(const struct dht *d, uint32_t node, uint32_t other) {
     return cure != NO_SERVER ? cure : heaviest;
 }
 
+/* No bound. */
 static uint32_t most(const struct value *rule, uint32_t n) {
     (void)rule, (void)n;
     return 0;
+}
+
+static uint32_t initial(const struct value *rule) {
+    return (uint32_t)rule[INITIAL].count;
+}
+
+static void join(struct dht *d, uint32_t node) {
+    for (unsigned i = 0; i < d->p->rule[INITIAL].count; i++)
+        ISA(dht_create)(d, EVENT_JOIN, node, ISA(dht_identifier)(d, node, i), i);
 }
 
 static void turn(struct dht *d, uint32_t node) {
@@ -75,7 +92,9 @@ static void turn(struct dht *d, uint32_t node) {
 
 const struct balancer ISA(balancer_transfer) = {
     .kind = {"transfer", "overloaded nodes give virtual servers to underloaded ones",
-             "Rao et al., IPTPS 2003", parameters, 1},
+             "Rao et al., IPTPS 2003", parameters, 2},
     .most = most,
+    .initial = initial,
+    .join = join,
     .turn = turn,
     .nanoseconds = 60};

@@ -32,9 +32,12 @@ class Run:
         self.counts = {
             name: f[name][point].astype(float)
             for name in f
-            if name.endswith(("_count", "_series", "_seconds")) and not name.startswith("se_")
+            if name.endswith(("_count", "_series", "_seconds", "_series_batch"))
+            and not name.startswith("se_")
+            and f[name].ndim > 1
         }
         self.edges = f["utilisation"][:]
+        self.top = f["utilisation_upper"][-1]
         self.classes = f["capacity_class"][:]
 
     def __getitem__(self, row: str) -> np.ndarray:
@@ -48,8 +51,9 @@ class Run:
         others. Bins have 16 to a doubling, so these have one value each if unit is a little above
         the beginning of a bin.
         """
-        at = np.searchsorted(self.edges, unit * np.arange(most + 1), side="right") - 1
-        kept = self.counts["utilisation_count"][at]
+        value, counts = unit * np.arange(most + 1), self.counts["utilisation_count"]
+        at = np.searchsorted(self.edges, value, side="right") - 1
+        kept = np.where(value < self.top, counts[at], 0)  # bins end with the last that is used
         return np.append(kept, self.counts["utilisation_count"].sum() - kept.sum())
 
 
@@ -63,6 +67,7 @@ class Lab:
 
     def __init__(self, program: str, factor: int) -> None:
         self.program, self.factor, self.jobs = program, factor, 0
+        self.unaccounted = 0.0  # at most, of all queries
 
     def play(self, replications: int, files: dict[str, str] | None = None, **keys) -> list[Run]:
         """A run for each value of the one key that is a list, or one. Statistics count from the
@@ -87,7 +92,11 @@ class Lab:
             if done.returncode != 0:
                 raise RuntimeError(f"{lines}: {done.stderr.strip()[-400:]}")
             with h5py.File(out) as f:
-                return [Run(f, i) for i in range(len(f["replications"]))]
+                runs = [Run(f, i) for i in range(len(f["replications"]))]
+        for run in runs:
+            off = np.abs(run["success"] + run["dropped"] + run["lost"] - 1).max()
+            self.unaccounted = max(self.unaccounted, float(off))
+        return runs
 
     def one(self, replications: int, **keys) -> Run:
         return self.play(replications, **keys)[0]
@@ -106,12 +115,14 @@ def panels(top: float, count: int = 400) -> tuple[np.ndarray, np.ndarray]:
 
 @functools.lru_cache(None)
 def shares(n: int, positions: int) -> dict[str, float]:
-    """n times the largest and smallest share: means and standard deviations; n^2 times the variance
-    of a share. A Dirichlet vector is gammas over their sum, which is independent of it.
+    """n times the largest and smallest share: means and standard deviations; n^2 times the
+    variance of a share. A Dirichlet vector is gammas over their sum, which is independent of it.
     """
     v, total = positions, n * positions
+    if n == 1:
+        return {"max": 1.0, "min": 1.0, "maxsd": 0.0, "minsd": 0.0, "var": 0.0}
     x, w = panels(float(stats.gamma.isf(1e-19 / n, v)))
-    above = -np.expm1(n * np.log1p(-special.gammaincc(v, x)))
+    above = -np.expm1(n * np.log1p(-np.minimum(special.gammaincc(v, x), 1 - 1e-16)))
     y, u = panels(float(stats.gamma.ppf(-math.expm1(-46 / n), v)))
     left = np.exp(n * np.log1p(-special.gammainc(v, y)))
     second = n * n / (total * (total + 1))
@@ -134,12 +145,14 @@ def max_below(n: int, x: float) -> float:
     return float(mpmath.fsum(terms))
 
 
-def max_quantile(n: int, q: float) -> float:
-    low, high = 1.0, float(n)
-    for _ in range(40):
-        middle = (low + high) / 2
-        low, high = (low, middle) if max_below(n, middle) > q else (middle, high)
-    return low
+def max_cells(n: int, cells: int = 16) -> tuple[np.ndarray, np.ndarray]:
+    """Ends of cells of n times the largest arc, of like probability in the limit (Gumbel), and
+    their probabilities.
+    """
+    ends = math.log(n) - np.log(-np.log(np.arange(1, cells) / cells))
+    ends = np.unique(np.clip(ends, 1, n))
+    below = [max_below(n, float(x)) for x in ends]
+    return ends, np.diff(np.concatenate([[0.0], below, [1.0]]))
 
 
 # ---- messages at a node: t queries in a second, one hop, delivery charged
@@ -153,6 +166,8 @@ def owns(n: int, positions: int = 1) -> float:
 def received(n: int, t: int, positions: int = 1) -> np.ndarray:
     """P(a node receives k), k = 0..t: beta-binomial, thinned by the queries of its own."""
     m = np.arange(t + 1)
+    if n == 1:
+        return stats.binom.pmf(m, t, 1 - owns(n, positions))
     keys = stats.betabinom.pmf(m, t, positions, (n - 1) * positions)
     return np.array([keys @ stats.binom.pmf(k, m, 1 - owns(n, positions)) for k in m])
 
@@ -180,8 +195,6 @@ def accepted(t: int, p, c: float) -> np.ndarray:
 def success_of(n: int, t: int, c: int, positions: int = 1) -> float:
     """E[share of t queries that succeed], random identifiers, capacity c."""
     own = owns(n, positions)
-    if n == 1:
-        return own + accepted(t, 1 - own, c) / t
     if t <= 400:
         mean = np.minimum(np.arange(t + 1), c) @ received(n, t, positions)
     else:
@@ -208,8 +221,8 @@ def equal_ids(n: int) -> list[int]:
 
 
 def route(ids: list[int], source: int, owner: int) -> list[int]:
-    """Positions that receive a query: at each virtual server the finger nearest before the key, the
-    successor where there is none; the successor owns the key at last.
+    """Positions that receive a query: at each virtual server the finger nearest before the key,
+    the successor where there is none; the successor owns the key at last.
     """
     n, at, out = len(ids), source, []
     while at != owner:
@@ -239,14 +252,14 @@ def equal_hops(n: int) -> np.ndarray:
 
 
 @functools.lru_cache(None)
-def random_hops(n: int, grid: int = 2048, most: int = 20) -> np.ndarray:
+def random_hops(n: int, grid: int = 1024, most: int = 20) -> np.ndarray:
     """Law of hops on a ring of n random virtual servers.
 
-    The owner is the d-th after the source, each d with chance 1/n; p, the last before it, lies at a
-    distance L, and m = d - 2 others between: on average over d, m of the n - 1 others lie below L
-    with L uniform. The hop goes to the first of those at or after 2^j, 2^j <= L < 2^(j+1), so if
-    r of them lie there, all but one of those remain, and a share b of L - 2^j with density
-    r b^(r-1). The law depends on L / 2^j alone; it is kept on a grid of it, on which L - 2^j lies
+    The owner is the d-th after the source, each d with chance 1/n; p, the last before it, lies at
+    a distance L, and m = d - 2 others between: on average over d, m of the n - 1 others lie below
+    L with L uniform. The hop goes to the first of those at or after 2^j, 2^j <= L < 2^(j+1), so
+    if r of them lie there, all but one of those remain, and a share b of L - 2^j with density r
+    b^(r-1). The law depends on L / 2^j alone; it is kept on a grid of it, on which L - 2^j lies
     again.
     """
     x = 1 + np.arange(grid + 1) / grid
@@ -300,7 +313,7 @@ def poisson_hops(n: int, fine: int = 256) -> float:
     """
     g = np.ones(n * fine + 1)
     short = np.arange(fine + 1) / fine
-    # Below 1: octaves without end; nothing there matters but 1 + P(another) to first order and more.
+    # Below 1 there are octaves without end: by iteration.
     for _ in range(30):
         level = 2.0 ** np.floor(np.log2(np.maximum(short, 1e-12)))
         memory = _memory(g[: fine + 1], fine)

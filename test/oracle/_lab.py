@@ -53,6 +53,7 @@ class Lab:
 
     def __init__(self, program: str, factor: int = 1, model: str = "queue") -> None:
         self.program, self.factor, self.broken = program, factor, []
+        self.threads = 2 if model == "dht" else 1
         self.header = {
             "queue": ["model: queue", "policy:"],
             "dht": ["model: dht", "balancer:"],
@@ -77,7 +78,7 @@ class Lab:
             job.write_text("\n".join(lines) + "\n")
             for name, text in (files or {}).items():
                 (job.parent / name).write_text(text)
-            words = [self.program, "run", job, "-o", out, "--threads", "1", "--progress", "none"]
+            words = [self.program, "run", job, "-o", out, "--threads", self.threads, "--progress", "none"]
             command = list(map(str, words))
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             if done.returncode != 0:

@@ -100,13 +100,15 @@ static uint64_t half(const struct server *p, const struct server *v) {
     return (uint64_t)(arc / 2);
 }
 
-/* log-vs, proportion */
+/* log-vs, transfer, proportion */
 static uint32_t servers_wanted(uint32_t who) {
     if (is_called(rule, "log-vs")) {
         if (!parameter_is(rule, "count", "unset"))
             return (uint32_t)number(rule, "count");
         return log2(n) < 1 ? 1 : (uint32_t)lround(log2(n));
     }
+    if (is_called(rule, "transfer"))
+        return (uint32_t)number(rule, "initial");
     if (!is_called(rule, "proportion"))
         return 1;
     const double wish =

@@ -44,8 +44,8 @@ BALANCERS: list[Entry] = [
     ("log-vs", {"count": 5}),
     ("proportion", {"initial": 1, "max": 16, "relief": "nothing"}),
     ("proportion", {"initial": 2.5, "max": 6, "relief": "heaviest"}),
-    ("transfer", {"split": "true"}),
-    ("transfer", {"split": "false"}),
+    ("transfer", {"initial": 1, "split": "true"}),
+    ("transfer", {"initial": 4, "split": "false"}),
     ("threshold", {"rho": 2, "c": 0.1, "sample": 8, "on_overload": "true"}),
     ("threshold", {"rho": 1.25, "c": 0.3, "sample": 62, "on_overload": "false"}),
     ("threshold", {"rho": 1.5, "c": 0.05, "sample": 1, "on_overload": "true"}),
@@ -273,8 +273,9 @@ class Happenings:
         """(claim, whether it is so)."""
         for balancer in BALANCERS:
             name = canonical(balancer)
-            idle = name in ("transfer: {split: false}",) or "passive" in name or "kappa: 1," in name
             for kind in DEEDS.get(balancer[0], ()):
+                idle = "passive" in name or "kappa: 1," in name
+                idle = idle or ("split: false" in name and kind == "split")
                 n = self.shown[name, kind]
                 yield f"{name}: {kind} in {n} cases of {self.cases[name]}", n == 0 if idle else n >= 4
         for law, _ in LIFETIMES[1:]:
@@ -305,7 +306,13 @@ def rows(case: Case, program: str, log: list[str], folder: str) -> str | None:
     job, out = str(pathlib.Path(folder) / "job.yaml"), str(pathlib.Path(folder) / "out.h5")
     output([program, "run", job, "-o", out, "--force", "--progress", "none", "--threads", "1"])
     with h5py.File(out, "r") as f:
-        return _ring_rows.compare(f, log, int(str(case.plain["record_from"])), INTERVAL)
+        return _ring_rows.compare(
+            f,
+            log,
+            int(str(case.plain["record_from"])),
+            INTERVAL,
+            float(str(case.plain["maintenance"])),
+        )
 
 
 def levels_here(logger: str, wanted: list[str] | None) -> list[str]:

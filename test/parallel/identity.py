@@ -18,6 +18,7 @@ import sys
 import h5py
 import numpy as np
 
+import _dht_jobs
 import _queue_jobs
 from _common import Checks, Lab, differing, digest, equal, until, wait
 
@@ -165,7 +166,7 @@ JOBS = {
     "plane": NEAREST,
     "few": PLACES,
     "circle": CIRCLE,
-} | _queue_jobs.JOBS
+} | _queue_jobs.JOBS | _dht_jobs.JOBS
 # With so little that lists of neighbours and tables of distances do not fit, searches take their place.
 TIGHT = {"large": "1M"}
 
@@ -208,7 +209,7 @@ def variants(lab, program_of_clang, name):
 
 
 def one_digest(checks, lab, program_of_clang):
-    for name, text in _queue_jobs.FILES.items():
+    for name, text in (_queue_jobs.FILES | _dht_jobs.FILES).items():
         (lab.folder / name).write_text(text)
     for name, text in JOBS.items():
         job, reference, expected = lab.job(text, name), None, None
@@ -315,8 +316,8 @@ def only(checks, lab):
 
 
 def carried_on(checks, lab):
-    """Queues that are killed, or given fewer replications at first, end in the same bytes."""
-    for name, text in _queue_jobs.JOBS.items():
+    """Queues and rings that are killed, or given fewer replications at first, end in the same bytes."""
+    for name, text in (_queue_jobs.JOBS | _dht_jobs.JOBS).items():
         job, whole, killed, short = lab.job(text, name), lab.fresh(), lab.fresh(), lab.fresh()
         checks.same(lab.run(job, whole)[0], 0, f"{name}, exit code")
         process = lab.start(lab.command(job, killed, "--checkpoint", "0.001", "--threads", "1"))
