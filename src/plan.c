@@ -76,7 +76,10 @@ static void file_bytes(const struct job *job, struct plan *plan) {
         const struct histogram *histogram = &model->histograms[h];
         const uint64_t whole = points * length[h] * histogram_batches(histogram);
         const unsigned more = histogram->batched ? 3 : histogram->averages;
-        words += whole + more * points * length[h] + histogram->averages * length[h];
+        const bool twice =
+            histogram->batched && histogram->averages; /* sums, and means of batches */
+        words +=
+            (twice ? 2 : 1) * whole + more * points * length[h] + histogram->averages * length[h];
     }
     plan->file = words * sizeof(uint64_t);
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Nanoseconds per ball of every policy, and per job of queues, on one core, beside plain scalar loops
- * of the same rule in the same run. Each figure is the best of several rounds in which all contenders
+ * Nanoseconds per ball of every policy, per job of queues and per hop of a DHT ring, on one core, beside
+ * plain scalar loops of the same rule in the same run. Each figure is the best of several rounds in which all contenders
  * take turns.
- * `bench [POLICY]` restricts the tables, `bench queue` to that of queues. */
+ * `bench [POLICY]` restricts the tables, `bench queue` and `bench dht` to theirs. */
 #include "job.h"
 #include "rival_queues.h"
+#include "rival_rings.h"
 #include "rivals.h"
 
 #include <math.h>
@@ -32,14 +33,11 @@ struct contender {
     double best;
 };
 
-/* `more`: the lines of the job after its topology and policy. */
-static void contender_init(struct contender *c, const char *model, const char *topology,
-                           const char *policy, const char *more) {
+/* `lines`: of the job, beyond seed and replications. */
+static void contender_init(struct contender *c, const char *lines) {
     struct complaints complaints = {0};
     char text[512];
-    snprintf(text, sizeof text,
-             "model: %s\nseed: 1\nreplications: 1000000\ntopology: [%s]\npolicy: [%s]\n%s\n", model,
-             topology, policy, more);
+    snprintf(text, sizeof text, "seed: 1\nreplications: 100000\n%s\n", lines);
     c->job = job_read("bench", text, NULL, models_at(level_best()), &complaints);
     if (!c->job) {
         fputs(complaints.text, stderr);
@@ -51,7 +49,7 @@ static void contender_init(struct contender *c, const char *model, const char *t
     c->prepared =
         played->prepare(c->job->points[0].values, c->job->points[0].key, &c->job->budget, &why);
     if (!c->prepared) {
-        fprintf(stderr, "%s: %s\n", topology, why.text);
+        fprintf(stderr, "%s: %s\n", lines, why.text);
         exit(1);
     }
     /* What is not known before the graph is there only costs room. */
@@ -59,7 +57,7 @@ static void contender_init(struct contender *c, const char *model, const char *t
     c->work = (struct workspace){aligned_alloc(64, room), room};
     c->balls = f->servers;
     c->best = INFINITY;
-    c->out.count = f->servers > 100000 ? 16 : 500000 / f->servers / 16 * 16;
+    c->out.count = f->servers > 30000 ? 16 : 500000 / f->servers / 16 * 16;
     c->out.tally = allocate(c->out.count * played->n_rows, sizeof(int64_t));
     for (unsigned h = 0; h < played->n_histograms; h++)
         if (!played->histograms[h].keep && f->bins[h]) {
@@ -74,7 +72,7 @@ static void contender_play(struct contender *c) {
     CHECK(c->job->model->play(c->prepared, c->job->points[0].key, c->work, &c->out) == 0);
     const double ns = (now() - start) * 1e9 / (double)c->out.count / (double)c->balls;
     c->best = ns < c->best ? ns : c->best;
-    c->out.first = (c->out.first + c->out.count) % 900000;
+    c->out.first = (c->out.first + c->out.count) % 90000;
 }
 
 static void contender_free(struct contender *c) {
@@ -166,11 +164,12 @@ static void bench_row(const struct contest *row, uint32_t side) {
     const uint32_t n = side * side;
     const bool box = strstr(row->topology, "%ux%u");
     struct contender c = {0};
-    char topology[96], method[32];
+    char topology[96], lines[320];
     double rival = INFINITY;
-    snprintf(method, sizeof method, "method: %s", row->method);
     snprintf(topology, sizeof topology, row->topology, box ? side : n, side);
-    contender_init(&c, "balls", topology, row->policy, method);
+    snprintf(lines, sizeof lines, "model: balls\ntopology: [%s]\npolicy: [%s]\nmethod: %s",
+             topology, row->policy, row->method);
+    contender_init(&c, lines);
     uint8_t *load = allocate(n, 1);
     for (unsigned round = 0; round < ROUNDS; round++) {
         contender_play(&c);
@@ -211,12 +210,13 @@ static void bench_queues(const struct queue_contest *row, uint32_t n) {
     const uint64_t jobs = (uint64_t)n * JOBS_OF_SERVER;
     const unsigned times = jobs < JOBS_AT_LEAST ? (unsigned)(JOBS_AT_LEAST / jobs) : 1;
     struct contender c = {0};
-    char topology[64], more[96];
+    char lines[320];
     double heap = INFINITY, lazy = INFINITY;
-    snprintf(topology, sizeof topology, "complete: {n: %u}", n);
-    snprintf(more, sizeof more, "lambda: %g\nwarmup: %un\nhorizon: %un", QUEUE_LAMBDA_MEASURED,
-             JOBS_OF_SERVER / 5, JOBS_OF_SERVER / 5 * 4);
-    contender_init(&c, "queue", topology, row->policy, more);
+    snprintf(lines, sizeof lines,
+             "model: queue\ntopology: [complete: {n: %u}]\npolicy: [%s]\nlambda: %g\nwarmup: "
+             "%un\nhorizon: %un",
+             n, row->policy, QUEUE_LAMBDA_MEASURED, JOBS_OF_SERVER / 5, JOBS_OF_SERVER / 5 * 4);
+    contender_init(&c, lines);
     c.out.count = times;
     c.balls = jobs;
     warm_up(&c);
@@ -240,6 +240,36 @@ static void bench_queues(const struct queue_contest *row, uint32_t n) {
     contender_free(&c);
 }
 
+/* ---- DHT rings ---- */
+
+enum { RING_QUERIES = 10, RING_SECONDS = 30, RING_ROUNDS = 7 };
+
+/* Nobody is out of capacity, so that all hops are made. */
+static void bench_rings(uint32_t n) {
+    const uint32_t seconds = n > 10000 ? RING_SECONDS / 10 : RING_SECONDS, capacity = 1 << 30;
+    struct contender c = {0};
+    char lines[160];
+    double plain = INFINITY, hops = 0;
+    snprintf(lines, sizeof lines,
+             "model: dht\nnodes: %u\nqueries: %d\ncapacity: %u\nduration: %u\nrecord_from: 0", n,
+             RING_QUERIES, capacity, seconds);
+    contender_init(&c, lines);
+    c.out.count = 1;
+    c.balls = (uint64_t)n * RING_QUERIES * seconds;
+    struct rival_ring *r = rival_ring_new(n);
+    for (unsigned round = 0; round < RING_ROUNDS; round++) {
+        contender_play(&c);
+        const double start = now();
+        hops = (double)rival_ring_play(r, seconds, RING_QUERIES, capacity) / (double)c.balls;
+        plain = fmin(plain, (now() - start) * 1e9 / (double)c.balls);
+    }
+    printf("%9u %8.2f %8.2f %8.0f %8.2f %6.2fx\n", n, hops, c.best / hops, 1e3 / (c.best / hops),
+           plain / hops, plain / c.best);
+    fflush(stdout);
+    rival_ring_free(r);
+    contender_free(&c);
+}
+
 int main(int argc, char **argv) {
     printf("ns per ball, one core, level %s; balls = servers\n", level_name[level_best()]);
     printf("%-70s %-34s %-10s %9s %8s %8s %7s\n", "topology", "policy", "method", "n", "potluck",
@@ -256,5 +286,10 @@ int main(int argc, char **argv) {
         for (size_t i = 0; i < sizeof queue_rows / sizeof *queue_rows; i++)
             if (argc < 2 || strcmp(argv[1], "queue") == 0 || strstr(queue_rows[i].policy, argv[1]))
                 bench_queues(&queue_rows[i], n);
+    printf("\nmodel dht: ns per hop, uniform queries, fingers\n");
+    printf("%9s %8s %8s %8s %8s %7s\n", "nodes", "hops", "potluck", "10^6/s", "scalar", "ratio");
+    for (uint32_t n = 1 << 10; n <= 1 << 16; n *= 4)
+        if (argc < 2 || strcmp(argv[1], "dht") == 0)
+            bench_rings(n);
     return sink == 42;
 }

@@ -35,8 +35,8 @@ ENGINE_SEES = {"kernels/kernel.h"}
 SEES_MORE = {
     "src/graph_report.c": {"topologies/" + name for name in ("topology.h", "graph.h", "sites.h", "igraph_bridge.h")}
 }
-# Names of policies, laws and topologies that are plain words as well: messages may use them.
-WORDS = {"complete", "line", "left", "edge", "file", "nearest", "points", "regular"}
+# Names of policies, laws, balancers and topologies that are plain words as well: messages may use them.
+WORDS = {"complete", "line", "left", "edge", "file", "nearest", "none", "points", "regular"}
 
 
 class Checks:
@@ -120,7 +120,7 @@ def direction(checks, deps):
                 checks.check(header in BASE, f"{unit} depends on the engine's {header}")
             if folder == "topologies":
                 checks.check(where != "kernels", f"a topology depends on a kernel: {unit} on {header}")
-            for siblings in ("kernels/policies/", "kernels/laws/"):
+            for siblings in ("kernels/policies/", "kernels/laws/", "kernels/balancers/"):
                 same = pathlib.Path(header).stem == pathlib.Path(unit).stem
                 if unit.startswith(siblings) and header.startswith(siblings) and not same:
                     others = {pathlib.Path(u).stem for u in deps if u.startswith(siblings)}
@@ -134,9 +134,15 @@ def direction(checks, deps):
 
 
 def names_of_things():
-    """What job files call policies, laws and topologies, from the lists."""
+    """What job files call policies, laws, balancers and topologies, from the lists."""
     names = set()
-    for listed, macro in (("kernels/list.def", "POLICY"), ("kernels/laws.def", "LAW"), ("topologies/list.def", "TOPOLOGY")):
+    lists = {
+        "kernels/list.def": "POLICY",
+        "kernels/laws.def": "LAW",
+        "kernels/balancers.def": "BALANCER",
+        "topologies/list.def": "TOPOLOGY",
+    }
+    for listed, macro in lists.items():
         found = re.findall(rf"^{macro}\((\w+)\)", (ROOT / listed).read_text(), re.M)
         names |= {n.replace("_", "-") for n in found}
     return names
