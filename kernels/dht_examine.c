@@ -149,7 +149,7 @@ static const struct parameter of_zipf[] = {
 static const struct kind uniform_keys = {"uniform", "every identifier alike", "", NULL, 0},
                          zipf = {"zipf", "few keys are popular", "", of_zipf, 3};
 static const struct kind *const destination_kinds[] = {&uniform_keys, &zipf};
-const struct catalogue ISA(destinations) = {"destinations", destination_kinds, 2};
+const struct catalogue ISA(destinations) = {"destination", destination_kinds, 2};
 
 static void prepare_destinations(const struct entry *e, struct dht_point *p) {
     p->shift = UINT64_MAX;
@@ -377,15 +377,24 @@ static void state_rows(struct facts *f) {
     f->row[DHT_MIN_SHARE].divisor = 1 / DHT_SMALL_UNIT;
 }
 
+/* Times that nodes come up and go down in a replication. */
+static double expected_changes(const struct dht_point *p) {
+    if (!p->churns || p->sessions)
+        return p->churns ? 2 * (double)p->trace.rows : 0;
+    return 2 * (double)p->duration * p->n / (p->life.facts.mean + p->down.facts.mean);
+}
+
 /* What a replication takes: hops, and the nodes and virtual servers of every second. */
 static double expected_time(const struct dht_point *p) {
     const double up = p->availability * p->n,
                  servers = up * (p->per_node ? (p->per_node + 1) / 2.0 : 4),
                  hops = p->one_hop ? 1 : own_log(servers + 1) / 1.386 + 0.9,
                  hop = (p->synchronous || p->refresh > 1 ? 30 : 8) + (servers > 1e5 ? 12 : 0);
+    const double change = 300 + 200 * (p->per_node ? (p->per_node + 1) / 2.0 : 4);
     const double turns = p->balancer->turn ? p->balancer->nanoseconds + 12 : 0;
-    return 2000 + (double)p->duration * (p->queries * up * (hops * hop + 15) + servers * 6 +
-                                         up * 25 + up * turns / (double)p->period);
+    return 2000 + expected_changes(p) * change +
+           (double)p->duration * (p->queries * up * (hops * hop + 15) + servers * 6 + up * 25 +
+                                  up * turns / (double)p->period);
 }
 
 bool ISA(dht_examine)(const struct value *v, const struct budget *budget, struct facts *f,
@@ -396,6 +405,7 @@ bool ISA(dht_examine)(const struct value *v, const struct budget *budget, struct
     struct dht_point p;
     ISA(dht_prepare)(v, &p);
     const uint64_t room = ISA(dht_first_room)(&p), queries = ISA(dht_first_queries)(&p);
+    const double changes = expected_changes(&p);
     *at = DHT_NODES;
     *f = (struct facts){.servers = p.n, .grain = 1, .nanoseconds = expected_time(&p)};
     f->bytes_shared = (p.given ? 8 : 0) * (uint64_t)p.n + 16 * (uint64_t)p.n_keys +
@@ -408,7 +418,11 @@ bool ISA(dht_examine)(const struct value *v, const struct budget *budget, struct
              : p.refresh > 1 ? "tables of fingers"
                              : "searches of the ring");
     ISA(dht_clear)(&p);
-    return room < UINT32_MAX / 4 ||
-           refuse(why, "that makes up to %llu virtual servers (at most 2^30)",
-                  (unsigned long long)room);
+    if (room >= (uint64_t)1 << 30)
+        return refuse(why, "that makes up to %llu virtual servers (allowed: fewer than 2^30)",
+                      (unsigned long long)room);
+    *at = DHT_LIFETIME;
+    return changes <= 4e9 ||
+           refuse(why, "nodes would come and go %.3g times in a replication (at most 4e9)",
+                  changes);
 }

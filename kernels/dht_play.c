@@ -68,10 +68,9 @@ static void lay_out_servers(struct dht *d, struct dht_play *q, struct layout_of 
     q->ring_memory = take(l, ISA(ring_bytes)(room), 1);
     TAKE(w->id, room + 1);
     TAKE(w->server, room);
-    TAKE(w->node, room);
+    TAKE(w->post, room);
     TAKE(w->position, room);
     TAKE(w->own, room);
-    TAKE(w->work, room);
     TAKE(w->bucket, buckets);
     if (d->p->refresh > 1) {
         TAKE(q->fingers.of, 64 * room);
@@ -177,8 +176,8 @@ static void measure(struct dht *d) {
     const uint64_t seconds = d->step + 1 < d->p->measure ? d->step + 1 : d->p->measure;
     for (uint32_t i = 0; i < w->n; i++) {
         const uint32_t v = w->server[i];
-        d->load[v] = d->load[v] + ((double)w->work[i] - d->load[v]) / (double)seconds;
-        w->work[i] = 0;
+        d->load[v] = d->load[v] + ((double)w->post[i].received - d->load[v]) / (double)seconds;
+        w->post[i].received = 0;
     }
 }
 

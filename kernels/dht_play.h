@@ -17,6 +17,11 @@ enum {
     HOP_BINS = 4096 + 16 * 12
 };
 
+/* Where messages arrive: a virtual server's node, and how many it has received in this step. */
+struct post {
+    uint32_t node, received;
+};
+
 /* The ring as queries see it: its virtual servers in order. Arrays are [room + 1] unless said
  * otherwise. */
 struct ring_view {
@@ -24,7 +29,7 @@ struct ring_view {
     uint32_t n;         /* virtual servers */
     uint64_t *id;       /* rising; id[n] is 2^64 - 1 */
     uint32_t *server;   /* which they are */
-    uint32_t *node;     /* and whose */
+    struct post *post;  /* and whose */
     uint32_t *position; /* [room] of a virtual server: where it stands here */
     uint32_t *bucket;   /* [2^bits] the first position with such leading bits or more */
     unsigned shift;     /* 64 - bits */

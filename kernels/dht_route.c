@@ -48,7 +48,7 @@ static void fill_owners(struct dht *d) {
     for (uint32_t i = 0; i < w->n; i++) {
         const uint32_t v = w->server[i];
         w->position[v] = i;
-        w->node[i] = d->node[v];
+        w->post[i] = (struct post){d->node[v], 0};
     }
     for (uint32_t i = 0; i < d->p->n; i++) {
         w->begin[i] = k;
@@ -133,7 +133,6 @@ void ISA(route_update)(struct dht *d) {
         w->id[w->n] = UINT64_MAX;
         fill_buckets(w);
         fill_owners(d);
-        memset(w->work, 0, w->n * sizeof *w->work);
     }
     if ((w->old || other_keys) && w->n > 0)
         place_keys(d);
@@ -199,8 +198,9 @@ static void draw_queries(struct dht *d, uint64_t first, uint32_t count, struct q
 /* A message comes to the virtual server at a position; whether its node takes it. Where every node has
  * one virtual server, the work of that is what the node receives, and is counted later. */
 static inline bool arrives(struct dht_play *q, uint32_t at, bool several) {
-    q->view.work[at] += several;
-    return q->left[q->view.node[at]]-- > 0;
+    struct post *post = &q->view.post[at];
+    post->received += several;
+    return q->left[post->node]-- > 0;
 }
 
 static void succeed(struct dht_play *q, uint32_t hops) {
@@ -263,27 +263,27 @@ static bool at_home(struct dht *d, const struct query *query) {
 static void route_abreast(const struct dht *d, struct query *query, uint32_t count,
                           uint32_t *route) {
     const struct ring_view w = d->play->view;
-    uint32_t under_way[QUERIES_ABREAST], at[QUERIES_ABREAST], n = 0;
-    uint64_t goal[QUERIES_ABREAST]; /* the identifier before the owner's */
+    uint32_t under_way[QUERIES_ABREAST], n = 0;
+    uint64_t goal[QUERIES_ABREAST],
+        here[QUERIES_ABREAST]; /* identifiers: before the owner's, now */
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t owner = query[i].owner;
         goal[i] = w.id[owner ? owner - 1 : w.n - 1];
-        at[i] = query[i].at;
+        here[i] = w.id[query[i].at];
         under_way[n] = i;
-        n += at[i] != owner;
+        n += query[i].at != owner;
     }
     for (uint32_t h = 0; n > 0; h++) {
         uint32_t left = 0;
         for (uint32_t k = 0; k < n; k++) {
             const uint32_t i = under_way[k];
-            const uint64_t id = w.id[at[i]], far = goal[i] - id;
+            const uint64_t far = goal[i] - here[i];
             /* At the goal the search is in vain, but costs less than a branch. */
             const uint32_t next =
-                position_after(&w, id + ((uint64_t)1 << (63 - __builtin_clzll(far | 1))));
+                position_after(&w, here[i] + ((uint64_t)1 << (63 - __builtin_clzll(far | 1))));
             const uint64_t there = -(uint64_t)(far == 0);
-            const uint32_t to = (uint32_t)((query[i].owner & there) | (next & ~there));
-            route[i * HOPS_MAX + h] = to;
-            at[i] = to;
+            here[i] = w.id[next];
+            route[i * HOPS_MAX + h] = (uint32_t)((query[i].owner & there) | (next & ~there));
             query[i].hops = h + 1;
             under_way[left] = i;
             left += far > 0;
@@ -318,7 +318,7 @@ static inline __attribute__((always_inline)) void charge(struct dht *d, const st
 /* What every node's only virtual server has received. */
 static void count_work(struct dht_play *q) {
     for (uint32_t at = 0; at < q->view.n; at++)
-        q->view.work[at] = received_by(q, q->view.node[at]);
+        q->view.post[at].received = received_by(q, q->view.post[at].node);
 }
 
 static void play_sequentially(struct dht *d) {

@@ -26,7 +26,7 @@ _potluck() {
     case "$command" in
       run|plan|graph) files="yaml" ;;
       show) files="h5" ;;
-      list) words="models parameters statistics topologies policies" ;;
+      list) words="models parameters statistics topologies policies laws balancers" ;;
       help) words="run plan show graph list" ;;
     esac
     [[ $word == -* ]] && words="$options" files=""

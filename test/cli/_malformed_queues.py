@@ -163,7 +163,7 @@ REPLACED = [
              "jobs)")]),
     (3, "policy: jsqq", [(4, 9, "unknown policy 'jsqq'")]),
     (0, "model: balls", [(5, 1, "'lambda' is a key of model queue, not of balls")]),
-    (0, "model: queues", [(1, 8, "unknown model 'queues' (allowed: balls, queue, harness; did you mean 'queue'?)")]),
+    (0, "model: queues", [(1, 8, "unknown model 'queues' (allowed: balls, queue, dht, harness; did you mean 'queue'?)")]),
 ]
 FILES = {
     "jobs.txt": b"0 0 1\n1 5 1\n2 19 0.5\n",

@@ -106,6 +106,8 @@ CASES = [
     ("lifetime: {discrete: {values: [0], probabilities: [1]}}\n", 2, 31, "every time is 0"),
     ("lifetime: {exponential: {mean: 60}}\ndowntime: {discrete: {values: [0], probabilities: [1]}}\n", 2, (6, 31),
      "every time is 0"),
+    ("lifetime: {exponential: {mean: 1e-5}}\n", 0, 0, ""),
+    ("lifetime: {exponential: {mean: 1e-6}}\n", 2, 12, "nodes would come and go 1.44e+10 times in a replication"),
     ("lifetime: exponental\n", 2, 11, "unknown lifetime 'exponental' (allowed: unlimited, trace, exponential, "),
     ("lifetime: trace\n", 2, 11, "trace needs 'file' (a file name)"),
     ("downtime: exponential\n", 2, 1, "'downtime' makes no difference to any point of this job (remove it)"),
@@ -153,7 +155,7 @@ CASES = [
     ("destinations: zipf\n", 2, 15, "zipf needs 'alpha' (a number, between 0 and 20)"),
     ("destinations: {zipf: {alpha: 1, count: 2e7}}\n", 2, 40, "'count' must be between 1 and 16777216, not 2e7"),
     ("destinations: {zipf: {alpha: 1, shift: -1}}\n", 2, 40, "'shift' must be between 0 and 33554432, not -1"),
-    ("destinations: zip\n", 2, 15, "(allowed: uniform, zipf; did you mean 'zipf'?)"),
+    ("destinations: zip\n", 2, 15, "unknown destination 'zip' (allowed: uniform, zipf; did you mean 'zipf'?)"),
     ("epsilon: 1.5\n", 2, 10, "'epsilon' must be between 0 and 1, not 1.5"),
     ("target: 0\n", 2, 9, "'target' must be between 1e-06 and 1000000, not 0"),
     ("maintenance: -1\n", 2, 14, "'maintenance' must be between 0 and 1000000, not -1"),
@@ -174,7 +176,7 @@ SIZES = [
     ("nodes: 16777216\nqueries: 17\n", 2, (5, 10), "that makes 2.85e+08 queries a second (at most 2^28)"),
     ("nodes: 1000\nqueries: 1e6\n", 2, (5, 10), "that makes 1e+09 queries a second (at most 2^28)"),
     ("nodes: 16777216\nbalancer: {log-vs: {count: 63}}\n", 0, (4, 8), ""),
-    ("nodes: 16777216\nbalancer: {log-vs: {count: 64}}\n", 2, (4, 8), "that makes up to 1073741824 virtual servers"),
+    ("nodes: 16777216\nbalancer: {log-vs: {count: 64}}\n", 2, (4, 8), "that makes up to 1073741824 virtual servers (allowed: "),
 ]
 #: Tables of fingers for 10^9 virtual servers: no machine has that much.
 TOO_LARGE = "nodes: 16777216\nbalancer: {log-vs: {count: 63}}\nrefresh: 2\n"

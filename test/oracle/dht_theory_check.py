@@ -32,7 +32,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 FACTOR = {"ci": 1, "verify": 10}
 ENDLESS, NOTHING = "1e15", "1e-6"  # capacity; queries
 #: Virtual servers of one point's replications together, and of one replication at most.
-WORK, LARGEST = {"ci": 3e5, "verify": 3e6}, {"ci": 4096, "verify": 1.1e6}
+WORK, LARGEST = {"ci": 3e5, "verify": 3e6}, {"ci": 4096, "verify": 2.7e5}
 #: E[n max share] as the literature's formulas were tabulated, to three places.
 TABLE = {
     1000: {1: 7.486, 2: 4.932, 5: 3.107, 8: 2.556, 10: 2.353, 12: 2.209, 16: 2.015, 20: 1.888},
