@@ -129,8 +129,5 @@ void ISA(balls_record)(const struct balls *p, const struct census *c, uint64_t i
                        struct outcome *out);
 /* The same for what depends on the graph or the points alone. */
 void ISA(record_ground)(const struct balls *p, uint64_t index, struct outcome *out);
-/* Adds `count` to a bin of a histogram, if it is kept. */
-void ISA(record_add)(struct outcome *out, unsigned histogram, uint64_t batch, uint64_t bin,
-                     uint64_t count);
 
 #endif

@@ -352,7 +352,7 @@ static void state_histograms(const struct dht_point *p, struct facts *f) {
     const uint64_t intervals = (p->duration - 1) / p->interval + 1;
     const uint64_t servers = p->per_node ? bin_of(p->per_node) + 1 : SERVER_BINS;
     f->bins[COUNT_UTILISATION] = TIME_BINS;
-    f->bins[COUNT_HOPS] = p->refresh > 1 ? HOP_BINS : HOPS_MAX;
+    f->bins[COUNT_HOPS] = p->refresh > 1 ? DHT_HOP_BINS : HOPS_MAX;
     f->bins[COUNT_SERVERS] = servers;
     f->bins[COUNT_RELOCATIONS] = f->bins[COUNT_NODE_SECONDS] = CAPACITY_BINS;
     for (unsigned h = SERIES_SUCCESS; h < DHT_HISTOGRAMS; h++) {
@@ -408,7 +408,7 @@ bool ISA(dht_examine)(const struct value *v, const struct budget *budget, struct
     const double changes = expected_changes(&p);
     *at = DHT_NODES;
     *f = (struct facts){.servers = p.n, .grain = 1, .nanoseconds = expected_time(&p)};
-    f->bytes_shared = (p.given ? 8 : 0) * (uint64_t)p.n + 16 * (uint64_t)p.n_keys +
+    f->bytes_shared = (p.given ? 8 : 0) * (uint64_t)p.n + 24 * (uint64_t)p.n_keys +
                       (p.sessions ? 16 * p.trace.rows + 8 * (uint64_t)p.n : 0);
     f->bytes_thread = ISA(dht_bytes)(&p, room, queries);
     state_rows(f);

@@ -91,7 +91,7 @@ static void lay_out(struct dht *d, struct dht_play *q, struct layout_of *l, uint
     TAKE(q->utilisation, UTILISATION_BINS);
     TAKE(q->now, UTILISATION_BINS);
     TAKE(q->servers_of_node, SERVER_BINS);
-    TAKE(q->hop_bins, HOP_BINS);
+    TAKE(q->hop_bins, DHT_HOP_BINS);
     TAKE(q->moves_by_class, CAPACITY_BINS);
     TAKE(q->seconds_by_class, CAPACITY_BINS);
     d->room = (uint32_t)room;

@@ -14,7 +14,7 @@ enum {
     UTILISATION_BINS = 2 + (TIME_DOUBLINGS << UTILISATION_LOG),
     SERVER_BINS = 4096 + 16 * 12, /* bins.h, of virtual servers of a node */
     CAPACITY_BINS = 64,           /* below 1, then one to each doubling */
-    HOP_BINS = 4096 + 16 * 12
+    DHT_HOP_BINS = 4096 + 16 * 12
 };
 
 /* Where messages arrive: a virtual server's node, and how many it has received in this step. */
@@ -100,7 +100,7 @@ struct dht_play {
     uint64_t *utilisation;      /* [UTILISATION_BINS] node-seconds */
     uint64_t *now;              /* [UTILISATION_BINS] the same of one step */
     uint64_t *servers_of_node;  /* [SERVER_BINS] */
-    uint64_t *hop_bins;         /* [HOP_BINS] */
+    uint64_t *hop_bins;         /* [DHT_HOP_BINS] */
     uint64_t *moves_by_class;   /* [CAPACITY_BINS] */
     uint64_t *seconds_by_class; /* [CAPACITY_BINS] */
     bool shown;                 /* an interval of the series ends with this step */

@@ -31,19 +31,10 @@ static int64_t in_units(double value, double unit) {
     return units < 0x1p62 ? (int64_t)units : (int64_t)1 << 62;
 }
 
-static void add(struct outcome *out, unsigned h, uint64_t batch, uint64_t bin, uint64_t count) {
-    if (!out->histogram[h])
-        return;
-    CHECK(bin < out->stride[h]);
-    out->histogram[h][batch * out->stride[h] + bin] += count;
-    if (out->used[h] <= bin)
-        out->used[h] = bin + 1;
-}
-
 static void add_all(struct outcome *out, unsigned h, const uint64_t *count, uint64_t bins) {
     for (uint64_t bin = 0; bin < bins; bin++)
         if (count[bin])
-            add(out, h, 0, bin, count[bin]);
+            outcome_add(out, h, 0, bin, count[bin]);
 }
 
 /* Where a share of the counted utilisations lies below, between the ends of its bin. */
@@ -96,8 +87,8 @@ static double space_per_hour(const struct dht_sums *s) {
 static void add_series(struct outcome *out, unsigned h, uint64_t batch, uint64_t bin,
                        double value) {
     const double kept = value < DHT_SERIES_TOP ? value : DHT_SERIES_TOP;
-    add(out, h, batch, bin,
-        (uint64_t)in_units(kept, h == SERIES_SUCCESS ? DHT_SHARE_UNIT : DHT_SERIES_UNIT));
+    outcome_add(out, h, batch, bin,
+                (uint64_t)in_units(kept, h == SERIES_SUCCESS ? DHT_SHARE_UNIT : DHT_SERIES_UNIT));
 }
 
 static void close_interval(struct dht *d, struct outcome *out, uint64_t index) {
@@ -125,7 +116,7 @@ void ISA(dht_record_begin)(struct dht *d) {
     memset(q->seconds, 0, d->p->n * sizeof *q->seconds);
     memset(q->utilisation, 0, UTILISATION_BINS * sizeof *q->utilisation);
     memset(q->servers_of_node, 0, SERVER_BINS * sizeof *q->servers_of_node);
-    memset(q->hop_bins, 0, HOP_BINS * sizeof *q->hop_bins);
+    memset(q->hop_bins, 0, DHT_HOP_BINS * sizeof *q->hop_bins);
     memset(q->moves_by_class, 0, CAPACITY_BINS * sizeof *q->moves_by_class);
     memset(q->seconds_by_class, 0, CAPACITY_BINS * sizeof *q->seconds_by_class);
 }
@@ -258,9 +249,10 @@ void ISA(dht_record_end)(struct dht *d, struct outcome *out, uint64_t index) {
     tally_shares(d, tally);
     for (uint64_t bin = 0; bin < UTILISATION_BINS; bin++)
         if (q->utilisation[bin])
-            add(out, COUNT_UTILISATION, 0,
-                time_bin_at(time_bin_begin(bin, UTILISATION_LOG), TIME_LOG), q->utilisation[bin]);
-    add_all(out, COUNT_HOPS, q->hop_bins, HOP_BINS);
+            outcome_add(out, COUNT_UTILISATION, 0,
+                        time_bin_at(time_bin_begin(bin, UTILISATION_LOG), TIME_LOG),
+                        q->utilisation[bin]);
+    add_all(out, COUNT_HOPS, q->hop_bins, DHT_HOP_BINS);
     add_all(out, COUNT_SERVERS, q->servers_of_node, SERVER_BINS);
     add_all(out, COUNT_RELOCATIONS, q->moves_by_class, CAPACITY_BINS);
     add_all(out, COUNT_NODE_SECONDS, q->seconds_by_class, CAPACITY_BINS);

@@ -128,6 +128,15 @@ struct outcome {
     uint64_t used[HISTOGRAMS_MAX];       /* out: bins touched, counted from 0 */
     struct reason why;                   /* out: with PLAY_REFUSED */
 };
+static inline void outcome_add(struct outcome *out, unsigned histogram, uint64_t batch,
+                               uint64_t bin, uint64_t count) {
+    if (!out->histogram[histogram])
+        return;
+    CHECK(bin < out->stride[histogram]);
+    out->histogram[histogram][batch * out->stride[histogram] + bin] += count;
+    if (out->used[histogram] <= bin)
+        out->used[histogram] = bin + 1;
+}
 /* What play() returns when a replication cannot be played at all, which nobody could know before. */
 #define PLAY_REFUSED UINT64_MAX
 

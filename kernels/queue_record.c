@@ -265,12 +265,8 @@ static void tally_times(const struct queue_play *q, const struct moments_of *m, 
 }
 
 static void add(struct outcome *out, unsigned h, uint64_t batch, uint64_t bin, uint64_t count) {
-    if (!out->histogram[h] || !count)
-        return;
-    CHECK(bin < out->stride[h]);
-    out->histogram[h][batch * out->stride[h] + bin] += count;
-    if (out->used[h] <= bin)
-        out->used[h] = bin + 1;
+    if (count)
+        outcome_add(out, h, batch, bin, count);
 }
 
 /* Shares of time by load: from the time with at least so many jobs. */

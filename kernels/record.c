@@ -8,16 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void ISA(record_add)(struct outcome *out, unsigned h, uint64_t batch, uint64_t bin,
-                     uint64_t count) {
-    if (!out->histogram[h])
-        return;
-    CHECK(bin < out->stride[h]);
-    out->histogram[h][batch * out->stride[h] + bin] += count;
-    if (out->used[h] <= bin)
-        out->used[h] = bin + 1;
-}
-
 /* Where the number of servers is not known beforehand, a tally is the value itself in units that
  * the point states. */
 static int64_t scaled(const struct balls *p, unsigned row, double value) {
@@ -61,10 +51,10 @@ void ISA(balls_record)(const struct balls *p, const struct census *c, uint64_t i
         servers += c->level[k];
         balls += c->level[k] * load;
         s.squares += (uint128)apart * apart * c->level[k];
-        ISA(record_add)(out, COUNT_LOAD, batch, bin_of(load), c->level[k]);
+        outcome_add(out, COUNT_LOAD, batch, bin_of(load), c->level[k]);
     }
     CHECK(servers == p->n && balls == p->m);
-    ISA(record_add)(out, COUNT_MAX_LOAD, 0, bin_of(s.high), 1);
+    outcome_add(out, COUNT_MAX_LOAD, 0, bin_of(s.high), 1);
     int64_t *tally = out->tally + index * BALLS_ROWS;
     tally[ROW_MAX_LOAD] = (int64_t)s.high;
     tally[ROW_MIN_LOAD] = (int64_t)s.low;
@@ -77,10 +67,10 @@ void ISA(balls_record)(const struct balls *p, const struct census *c, uint64_t i
 static void record_degrees(const struct balls *p, struct outcome *out) {
     for (uint64_t bin = 0; bin < p->n_degrees; bin++)
         if (p->degree_count[bin])
-            ISA(record_add)(out, COUNT_DEGREE, 0, bin, p->degree_count[bin]);
+            outcome_add(out, COUNT_DEGREE, 0, bin, p->degree_count[bin]);
     for (uint64_t bin = 0; bin < DEGREE_BINS; bin++)
         if (p->degree_servers[bin])
-            ISA(record_add)(out, DEGREE_SERVERS, 0, bin, p->degree_servers[bin]);
+            outcome_add(out, DEGREE_SERVERS, 0, bin, p->degree_servers[bin]);
 }
 
 static int by_size(const void *a, const void *b) {
@@ -93,7 +83,7 @@ static void record_sorted_shares(const struct sites *s, struct outcome *out) {
     memcpy(sorted, s->share, s->n * sizeof *sorted);
     qsort(sorted, s->n, sizeof *sorted, by_size);
     for (uint64_t k = 0; k < s->n; k++) /* in units of 2^-40 */
-        ISA(record_add)(out, SUM_SHARE, 0, k, (sorted[k] >> 24) + (sorted[k] >> 23 & 1));
+        outcome_add(out, SUM_SHARE, 0, k, (sorted[k] >> 24) + (sorted[k] >> 23 & 1));
     free(sorted);
 }
 

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Two neighbouring blocks always hold more than half a block together, so there are never many; none is
- * empty unless the ring is. */
+ * Two neighbouring blocks always hold more than FULL together, so there are never many; none is empty
+ * unless the ring is. */
 #include "ring.h"
 
 #include "fail.h"
 
 #include <string.h>
 
+enum { FULL = RING_BLOCK / 8 * 7 };
+
 static uint32_t blocks_for(uint64_t members) {
-    return (uint32_t)(members / (RING_BLOCK / 4) + 3);
+    return (uint32_t)(members / (FULL / 2) + 3);
 }
 
 static uint64_t rounded(uint64_t bytes) {
@@ -73,12 +75,12 @@ static void split(struct ring *r, uint32_t i) {
     r->n_blocks++;
 }
 
-/* Block i + 1 joins block i where one is empty or both together fill no more than half a block. */
+/* Block i + 1 joins block i where one is empty or both together hold no more than FULL. */
 static void merge(struct ring *r, uint32_t i) {
     if (i + 1 >= r->n_blocks)
         return;
     const uint32_t a = block_at(r, i)->n, b = block_at(r, i + 1)->n;
-    if (a > 0 && b > 0 && a + b > RING_BLOCK / 2)
+    if (a > 0 && b > 0 && a + b > FULL)
         return;
     const uint32_t behind = r->n_blocks - i - 2;
     append(block_at(r, i), block_at(r, i + 1), 0);
@@ -92,6 +94,9 @@ bool ISA(ring_insert)(struct ring *r, uint64_t id, uint32_t server) {
     uint32_t i = ring_block_of(r, id);
     if (block_at(r, i)->n == RING_BLOCK) {
         split(r, i);
+        merge(r, i + 1);
+        if (i > 0)
+            merge(r, i - 1);
         i = ring_block_of(r, id);
     }
     struct ring_block *b = block_at(r, i);

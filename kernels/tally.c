@@ -260,9 +260,9 @@ static void record_loads(const struct play *q, struct outcome *out) {
     for (unsigned bin = 0; bin < DEGREE_BINS; bin++) {
         if (!p->degree_servers[bin])
             continue;
-        ISA(record_add)(out, DEGREE_LOAD, 0, bin, by_degree[bin]);
-        ISA(record_add)(out, DEGREE_JOBS, 0, bin, q->degree_jobs[bin]);
-        ISA(record_add)(out, DEGREE_COST, 0, bin, q->degree_cost[bin]);
+        outcome_add(out, DEGREE_LOAD, 0, bin, by_degree[bin]);
+        outcome_add(out, DEGREE_JOBS, 0, bin, q->degree_jobs[bin]);
+        outcome_add(out, DEGREE_COST, 0, bin, q->degree_cost[bin]);
     }
 }
 
@@ -332,9 +332,9 @@ static void add_hops(struct play *q, bool whole, struct outcome *out) {
                 if (!q->hops[t * HOP_BINS + b])
                     continue;
                 away += q->hops[t * HOP_BINS + b];
-                ISA(record_add)(out, COUNT_HOP, 0, b, q->hops[t * HOP_BINS + b]);
+                outcome_add(out, COUNT_HOP, 0, b, q->hops[t * HOP_BINS + b]);
             }
-        ISA(record_add)(out, COUNT_HOP, 0, 0, counted - away); /* who did not move stayed */
+        outcome_add(out, COUNT_HOP, 0, 0, counted - away); /* who did not move stayed */
     }
     for (unsigned t = 0; t < tables; t++)
         memset(q->hops + t * HOP_BINS, 0, bins * sizeof *q->hops);
@@ -343,7 +343,7 @@ static void add_hops(struct play *q, bool whole, struct outcome *out) {
 static void add_lengths(struct play *q, bool whole, struct outcome *out) {
     for (uint64_t bin = 0; whole && bin < LENGTH_BINS; bin++)
         if (q->hops[bin])
-            ISA(record_add)(out, COUNT_DISTANCE, 0, bin, q->hops[bin]);
+            outcome_add(out, COUNT_DISTANCE, 0, bin, q->hops[bin]);
     memset(q->hops, 0, LENGTH_BINS * sizeof *q->hops);
 }
 

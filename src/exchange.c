@@ -210,7 +210,8 @@ void fill_averages(const struct layout *l, const struct variable *v, void *data)
         const uint64_t complete = l->store->points[p].complete;
         const struct facts *facts = &l->store->job->points[p].facts;
         const uint64_t all = h->axis == AXIS_SERVER ? facts->servers : facts->bins[v->index];
-        const uint64_t n = c->count && complete ? all : 0;
+        const uint64_t n =
+            histogram_applies(&l->store->job->points[p], v->index) && complete ? all : 0;
         for (uint64_t i = 0; i < width; i++) {
             const bool has = i < n && (!h->counter || sum_at(known, 1, i) == complete);
             to[i] = has ? unit_of(l, p, v->index) *
@@ -243,7 +244,8 @@ void fill_batch_averages(const struct layout *l, const struct variable *v, void 
     double *to = data;
     for (uint64_t p = 0; p < points_of(l); p++) {
         const uint64_t *replications = l->store->points[p].batch_replications;
-        const uint64_t applies = counts_at(l, p, v->index)->count ? width : 0;
+        const struct point *point = &l->store->job->points[p];
+        const uint64_t applies = histogram_applies(point, v->index) ? width : 0;
         batches_at(l->store, p, v->index, width, counts);
         for (unsigned b = 0; b < BATCHES; b++, to += width)
             for (uint64_t i = 0; i < width; i++)

@@ -12,8 +12,8 @@ typedef bool take(const struct layout *l, const struct variable *v, const void *
                   struct reason *why);
 
 fill fill_index, fill_lower, fill_upper, fill_grid, fill_second; /* coordinates, of axis `index` */
-fill fill_label, fill_column, fill_replications, fill_stream; /* of points */
-fill fill_row, fill_mean, fill_se;                            /* of row `index` */
+fill fill_label, fill_column, fill_replications, fill_stream;    /* of points */
+fill fill_row, fill_mean, fill_se;                               /* of row `index` */
 fill fill_histogram, fill_batches, fill_averages, fill_averages_se,
     fill_batch_averages; /* of histogram `index` */
 fill fill_fraction, fill_fraction_se;

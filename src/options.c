@@ -247,7 +247,7 @@ static void show_overview(struct complaints *c) {
 }
 
 bool options_read(int argc, char **argv, struct options *options, struct complaints *complaints) {
-    CHECK(n_option_rows <= ROWS_LIMIT && n_command_rows <= ROWS_LIMIT && !complaints->count);
+    CHECK(n_option_rows <= ROWS_LIMIT && n_command_rows <= ROWS_LIMIT);
     *options = (struct options){
         .checkpoint = 60, .memory = default_memory(), .only_point = -1, .only_replication = -1};
     if (argc < 2) {

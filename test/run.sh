@@ -96,7 +96,7 @@ for tier in "$@"; do
     fi
     if [ "$tier" = verify ]; then
         limit=14400
-        for script in laws experiments chain_check; do
+        for script in laws experiments chain_check dht_theory_check dht_shapes; do
             run "oracle/$script.py at high power" /usr/bin/python3 "$root/test/oracle/$script.py" "$build/potluck" --tier verify
         done
         limit=1800

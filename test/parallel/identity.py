@@ -184,6 +184,14 @@ def build_with_clang(lab):
     return str(folder / "potluck"), ""
 
 
+def levels(program):
+    """The instruction sets that this processor has."""
+    asked = ("baseline", "avx2", "avx512")
+    command = [program, "list", "laws"]
+    runs = {x: subprocess.run(command, env={**os.environ, "POTLUCK_ISA": x}, capture_output=True) for x in asked}
+    return [x for x in asked if runs[x].returncode == 0]
+
+
 def variants(lab, program_of_clang, name):
     """(name, arguments of Lab.run) of every way to play a job."""
     if name in TIGHT:
@@ -196,14 +204,14 @@ def variants(lab, program_of_clang, name):
     yield "--memory 64M", {"options": ["--memory", "64M", "--threads", "1"]}
     yield "--memory 8G", {"options": ["--memory", "8G", "--threads", "2"]}
     yield "frequent snapshots", {"options": ["--checkpoint", "0.01"]}
-    for level in ("baseline", "avx2", "avx512"):
+    for level in levels(lab.program):
         yield f"POTLUCK_ISA={level}", {"env": {"POTLUCK_ISA": level}}
     if shutil.which("qemu-x86_64"):
         emulated = ["qemu-x86_64", "-cpu", "Nehalem", lab.program]
         yield "emulated Nehalem", {"program": emulated, "options": ["--threads", "2"]}
     if program_of_clang:
         yield "built by clang", {"program": program_of_clang}
-        for level in ("baseline", "avx2"):
+        for level in levels(program_of_clang)[:2]:
             how = {"program": program_of_clang, "env": {"POTLUCK_ISA": level}}
             yield f"built by clang, POTLUCK_ISA={level}", how
 

@@ -21,11 +21,11 @@ JOBS = {
     "loads": "replications: 300\ntopology: {ring: {n: [10, 100, 1000]}}\n"
     "policy: [one-choice, pot, {unif-pot: {k: [1, 2, 3]}}]\nballs: [1n, 10n, 100n]\n",
     "means": "replications: 300000\ntopology: {complete: {n: 64}}\npolicy: {choices: {d: 2}}\nkeep: means\n",
-    "virtual servers": "model: dht\nreplications: 2\nnodes: 1e5\nbalancer: log-vs\nduration: 4\n",
+    "virtual servers": "model: dht\nreplications: 2\nnodes: 1e5\nbalancer: log-vs\nqueries: 1\nduration: 4\n",
     "transfers": "model: dht\nreplications: 2\nnodes: 1e5\nbalancer: transfer\ncapacity: profile\nqueries: 1\n"
     "duration: 8\nbalance_from: 2\n",
-    "fingers": "model: dht\nreplications: 2\nnodes: 20000\nbalancer: k-choices\nrefresh: 4\nduration: 6\n"
-    "lifetime: {exponential: {mean: 100}}\nqueries: 2\norder: hop-synchronous\nbalance_from: 1\n",
+    "fingers": "model: dht\nreplications: 2\nnodes: 60000\nrefresh: 4\nduration: 6\n"
+    "queries: 1\norder: hop-synchronous\n",
     "keys": "model: dht\nreplications: 2\nnodes: 1000\ndestinations: {zipf: {alpha: 1, count: 3e6}}\nduration: 20\n",
 }
 

@@ -83,11 +83,11 @@ static void assert_blocks(const struct both *b) {
     const struct ring *r = &b->ring;
     assert_int_equal(r->n, b->n);
     assert_int_equal(r->n_blocks + r->n_spare, r->room);
-    assert_true(r->n_blocks <= b->n / (RING_BLOCK / 4) + 1);
+    assert_true(r->n_blocks <= b->n / (RING_BLOCK / 16 * 7) + 1);
     for (uint32_t i = 0; i < r->n_blocks; i++) {
         const uint32_t n = r->block[r->order[i]].n;
         assert_true(n <= RING_BLOCK && (n > 0 || b->n == 0));
-        assert_true(i + 1 == r->n_blocks || n + r->block[r->order[i + 1]].n > RING_BLOCK / 2);
+        assert_true(i + 1 == r->n_blocks || n + r->block[r->order[i + 1]].n > RING_BLOCK / 8 * 7);
     }
     for (uint64_t i = 0; i < 64; i++)
         assert_int_equal(((const unsigned char *)b->memory)[b->bytes + i], 0xa5);
