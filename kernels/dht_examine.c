@@ -408,7 +408,7 @@ bool ISA(dht_examine)(const struct value *v, const struct budget *budget, struct
     const double changes = expected_changes(&p);
     *at = DHT_NODES;
     *f = (struct facts){.servers = p.n, .grain = 1, .nanoseconds = expected_time(&p)};
-    f->bytes_shared = (p.given ? 8 : 0) * (uint64_t)p.n + 24 * (uint64_t)p.n_keys +
+    f->bytes_shared = (p.given ? 8 : 0) * (uint64_t)p.n + 16 * (uint64_t)p.n_keys +
                       (p.sessions ? 16 * p.trace.rows + 8 * (uint64_t)p.n : 0);
     f->bytes_thread = ISA(dht_bytes)(&p, room, queries);
     state_rows(f);
