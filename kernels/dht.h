@@ -94,8 +94,8 @@ enum {
 #define DHT_SHARE_UNIT 0x1p-40
 #define DHT_SMALL_UNIT 0x1p-60
 #define DHT_UNIT 0x1p-24
-#define DHT_SERIES_UNIT 0x1p-20
-#define DHT_SERIES_TOP 0x1p24
+#define DHT_SERIES_UNIT 0x1p-16
+#define DHT_SERIES_TOP 0x1p28
 enum {
     NODES_MAX = 1 << 24,
     IDENTIFIERS_MAX = 64, /* numbers i of h(x + i) */
@@ -188,7 +188,7 @@ struct dht {
 /* A rule that balances: one file in balancers/ and one line in balancers.def. */
 struct balancer {
     struct kind kind;
-    bool own_identifiers; /* identifiers are always h(x + i), i < IDENTIFIERS_MAX */
+    bool own_identifiers; /* identifiers are always h(x + i), which others can verify */
     /* Checks the parameters. On refusal `at` is the index of the one at fault. NULL: nothing to check. */
     bool (*examine)(const struct value *rule, struct reason *why, unsigned *at);
     /* Virtual servers of a node, at most, among n nodes; 0: no bound. */

@@ -191,7 +191,7 @@ static const struct parameter of_trace[] = {
 };
 static const struct kind unlimited = {"unlimited", "nodes stay for ever", "", NULL, 0},
                          trace = {"trace", "nodes are up when a file says so", "", of_trace, 1},
-                         same = {"same", "as the lifetime", "", NULL, 0};
+                         same = {"same", "the law of the lifetime", "", NULL, 0};
 static const struct kind *const lifetime_kinds[] = {
     &unlimited,
     &trace,
@@ -315,7 +315,7 @@ static bool examine_times(const struct value *v, struct reason *why, unsigned *a
                       (unsigned long long)duration);
     *at = DHT_INTERVAL;
     if ((duration - 1) / v[DHT_INTERVAL].count >= INTERVALS_MAX)
-        return refuse(why, "that makes %llu intervals (at most %d)",
+        return refuse(why, "interval: that makes %llu intervals (at most %d)",
                       (unsigned long long)((duration - 1) / v[DHT_INTERVAL].count + 1),
                       INTERVALS_MAX);
     *at = DHT_REFRESH;
@@ -397,6 +397,19 @@ static double expected_time(const struct dht_point *p) {
                                   up * turns / (double)p->period);
 }
 
+/* What may not be meant. */
+static void state_note(const struct dht_point *p, struct facts *f) {
+    if (p->one_hop && !p->delivers)
+        snprintf(
+            f->note, sizeof f->note,
+            "queries take no capacity: with routing: one-hop their only hop is the last, which "
+            "is free unless charge: delivery");
+    else if (p->churns && !p->sessions && p->life.facts.mean < 10)
+        snprintf(f->note, sizeof f->note,
+                 "nodes stay up for %.3g s on average (lifetime: mean, in seconds)",
+                 p->life.facts.mean);
+}
+
 bool ISA(dht_examine)(const struct value *v, const struct budget *budget, struct facts *f,
                       struct reason *why, unsigned *at) {
     (void)budget;
@@ -413,6 +426,7 @@ bool ISA(dht_examine)(const struct value *v, const struct budget *budget, struct
     f->bytes_thread = ISA(dht_bytes)(&p, room, queries);
     state_rows(f);
     state_histograms(&p, f);
+    state_note(&p, f);
     snprintf(f->sampler, sizeof f->sampler, "%s",
              p.one_hop       ? "one hop"
              : p.refresh > 1 ? "tables of fingers"

@@ -128,10 +128,13 @@ static void place_nodes(struct dht *d) {
         all += d->capacity[i];
     for (uint32_t i = 0; i < n; i++) {
         sum += d->capacity[i];
+        const double share = sum / all;
         if (d->p->values[DHT_IDS].word == 1)
             d->placed[i] = (uint64_t)(((uint128)(i + 1) << 64) / n);
+        else if (i + 1 < n)
+            d->placed[i] = share < 1 ? (uint64_t)(share * 0x1p64) : UINT64_MAX;
         else
-            d->placed[i] = i + 1 < n ? (uint64_t)(sum / all * 0x1p64) : 0;
+            d->placed[i] = 0;
     }
 }
 
@@ -224,6 +227,7 @@ static void verify(const struct dht *d) {
         uint32_t own = 0;
         for (v = d->first[i]; v != NO_SERVER; v = d->next[v], own++) {
             CHECK(d->node[v] == i && dht_owner(d, d->id[v]) == v);
+            CHECK(!d->p->balancer->own_identifiers || d->number[v] < IDENTIFIERS_MAX);
             CHECK(d->after[d->before[v]] == v && d->before[d->after[v]] == v);
             CHECK(dht_owner(d, d->id[v] + 1) == d->after[v]);
             arcs += arc_less_one(d->id[d->before[v]], d->id[v]) + 1;

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 #: Units of the program's tallies, in which a value is rounded.
-SHARE, SMALL, UNIT, SERIES = 2.0**-40, 2.0**-60, 2.0**-24, 2.0**-20
+SHARE, SMALL, UNIT, SERIES = 2.0**-40, 2.0**-60, 2.0**-24, 2.0**-16
 SHARES = ("success", "dropped", "lost", "overloaded", "max_share", "share_r2")
 ARTIFICIAL = {"create": 1, "delete": 1, "give": 1, "move": 2}
 BY_KIND = {
