@@ -17,6 +17,8 @@ import h5py
 import numpy as np
 
 BATCHES = 50
+#: Beginnings of the names of what is kept besides rows; `.._series` too.
+COUNTED = ("load_", "response_count", "queue_length_path", "completion_")
 
 
 class Run:
@@ -32,8 +34,7 @@ class Run:
         self.counts = {
             name: f[name][point]
             for name in f
-            if name.startswith(("load_", "response_count", "queue_length_path", "completion_"))
-            or "_series" in name
+            if (name.startswith(COUNTED) or "_series" in name)
             and not name.endswith("_upper")
         }
 
