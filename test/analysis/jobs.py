@@ -39,16 +39,28 @@ def run(*command: object) -> subprocess.CompletedProcess:
     return subprocess.run([str(c) for c in command], capture_output=True, text=True, check=False)
 
 
+def shortened(text: str) -> str:
+    """A DHT ring for minutes instead of hours, so that it takes seconds."""
+    times = re.compile(r"\b(duration|record_from|shift): (\d{4,})")
+    if not times.search(text):
+        return text
+    return times.sub(lambda m: f"{m[1]}: {int(m[2]) // 60}", text) + "balance_from: 10\n"
+
+
 def every_job(program: str, folder: pathlib.Path) -> None:
     """plan accepts it, two replications of it play, README of the folder lists it."""
     listed = (ROOT / "jobs" / "README.md").read_text()
     for job in sorted((ROOT / "jobs").glob("*.yaml")):
-        text, out = job.read_text(), folder / f"{job.stem}.h5"
+        text, out = shortened(job.read_text()), folder / f"{job.stem}.h5"
+        played = job
+        if text != job.read_text():
+            played = folder / job.name
+            played.write_text(text)
         check(f"{job.name} begins with its question", re.match(r"# [^\n]*(\n# [^\n]*)*\?", text))
         check(f"jobs/README.md lists {job.name}", f"`{job.name}`" in listed)
         plan = run(program, "plan", job)
         check(f"plan {job.name}", plan.returncode == 0 and "time: about" in plan.stdout, plan.stderr)
-        done = run(program, "run", job, "-r", 2, "-o", out, "--progress", "none")
+        done = run(program, "run", played, "-r", 2, "-o", out, "--progress", "none")
         check(f"run {job.name} -r 2", done.returncode == 0, done.stderr)
         if done.returncode == 0:
             with potluck.open(out) as ds:
