@@ -189,8 +189,6 @@ struct dht {
 struct balancer {
     struct kind kind;
     bool own_identifiers; /* identifiers are always h(x + i), which others can verify */
-    /* Checks the parameters. On refusal `at` is the index of the one at fault. NULL: nothing to check. */
-    bool (*examine)(const struct value *rule, struct reason *why, unsigned *at);
     /* Virtual servers of a node, at most, among n nodes; 0: no bound. */
     uint32_t (*most)(const struct value *rule, uint32_t n);
     /* Rules without a bound: virtual servers of a node that joins. */

@@ -15,11 +15,11 @@ uint64_t ISA(dht_identifier)(const struct dht *d, uint32_t node, unsigned number
 
 /* ---- counting ---- */
 
-static void tell(const struct dht *d, enum dht_event event, uint32_t node, uint64_t id,
-                 uint64_t other) {
+void ISA(dht_tell)(const struct dht *d, enum dht_event event, uint32_t node, uint64_t id,
+                   uint64_t other) {
     struct dht_play *q = d->play;
     q->interval.events[event]++;
-    if (d->play->counts)
+    if (q->counts)
         q->sums.events[event]++;
     if (d->p->log)
         d->p->log(d->p->context, d, event, node, id, other);
@@ -31,7 +31,7 @@ static void hand_over(const struct dht *d, enum dht_event event, double space, d
     if (event < EVENT_CREATE)
         return;
     q->interval.moved_space += space;
-    if (d->play->counts) {
+    if (q->counts) {
         q->sums.moved_space += space;
         q->sums.moved_work += work;
     }
@@ -39,15 +39,22 @@ static void hand_over(const struct dht *d, enum dht_event event, double space, d
 
 /* ---- the ring ---- */
 
+/* Tables that point to v are out of date from now on; v needs a new one when it is there again. */
+static void outdate(struct dht *d, uint32_t v) {
+    d->play->view.old = true;
+    if (d->play->fingers.made) {
+        d->play->fingers.made[v]++;
+        d->play->fingers.fresh[v] = true;
+    }
+}
+
 /* Puts v on the ring at an identifier, or the next free one, with its share of its successor's load. */
 static void enter(struct dht *d, enum dht_event event, uint32_t v, uint64_t id) {
     while (!ISA(ring_insert)(&d->ring, id, v))
         id++;
     d->id[v] = id;
     d->n_servers++;
-    d->play->view.old = true;
-    if (d->play->fingers.made)
-        d->play->fingers.made[v]++, d->play->fingers.fresh[v] = true;
+    outdate(d, v);
     if (d->n_servers == 1) {
         d->before[v] = d->after[v] = v;
         d->load[v] = d->anticipated;
@@ -71,9 +78,7 @@ static void quit(struct dht *d, enum dht_event event, uint32_t v) {
     const uint32_t before = d->before[v], after = d->after[v];
     ISA(ring_remove)(&d->ring, d->id[v]);
     d->n_servers--;
-    d->play->view.old = true;
-    if (d->play->fingers.made)
-        d->play->fingers.made[v]++;
+    outdate(d, v);
     if (after == v)
         return;
     if (d->node[after] != d->node[v])
@@ -131,7 +136,7 @@ uint32_t ISA(dht_create)(struct dht *d, enum dht_event event, uint32_t node, uin
     list_append(d, node, v);
     use(d, v, number);
     enter(d, event, v, id);
-    tell(d, event, node, d->id[v], 0);
+    ISA(dht_tell)(d, event, node, d->id[v], 0);
     return v;
 }
 
@@ -143,7 +148,7 @@ void ISA(dht_delete)(struct dht *d, enum dht_event event, uint32_t v) {
     d->next[v] = d->unused;
     d->unused = v;
     d->n_unused++;
-    tell(d, event, node, d->id[v], 0);
+    ISA(dht_tell)(d, event, node, d->id[v], 0);
 }
 
 uint64_t ISA(dht_lift)(struct dht *d, uint32_t v) {
@@ -159,7 +164,7 @@ void ISA(dht_drop)(struct dht *d, uint32_t v, uint64_t from, uint64_t id, unsign
     enter(d, EVENT_MOVE, v, id);
     if (d->play->counts)
         d->play->moves_by_class[dht_class(d->capacity[node])]++;
-    tell(d, EVENT_MOVE, node, from, d->id[v]);
+    ISA(dht_tell)(d, EVENT_MOVE, node, from, d->id[v]);
 }
 
 void ISA(dht_move)(struct dht *d, uint32_t v, uint64_t id, unsigned number) {
@@ -174,7 +179,7 @@ void ISA(dht_give)(struct dht *d, uint32_t v, uint32_t node) {
     list_append(d, node, v);
     d->number[v] = IDENTIFIERS_MAX;
     d->play->view.old = true;
-    tell(d, EVENT_GIVE, giver, d->id[v], node);
+    ISA(dht_tell)(d, EVENT_GIVE, giver, d->id[v], node);
 }
 
 void ISA(dht_shift)(struct dht *d, uint32_t v, uint64_t id, uint32_t giver, uint32_t taker,
@@ -187,9 +192,7 @@ void ISA(dht_shift)(struct dht *d, uint32_t v, uint64_t id, uint32_t giver, uint
     d->load[taker] = d->load[taker] + load;
     disuse(d, v);
     d->number[v] = IDENTIFIERS_MAX;
-    d->play->view.old = true;
-    if (d->play->fingers.made)
-        d->play->fingers.made[v]++, d->play->fingers.fresh[v] = true;
+    outdate(d, v);
     hand_over(d, EVENT_SHIFT, (double)space, load);
-    tell(d, EVENT_SHIFT, d->node[v], from, id);
+    ISA(dht_tell)(d, EVENT_SHIFT, d->node[v], from, id);
 }

@@ -74,21 +74,13 @@ static bool first_state(struct dht *d, uint32_t node) {
 
 /* ---- coming and going ---- */
 
-static void log_node(const struct dht *d, enum dht_event event, uint32_t node) {
-    d->play->interval.events[event]++;
-    if (d->play->counts)
-        d->play->sums.events[event]++;
-    if (d->p->log)
-        d->p->log(d->p->context, d, event, node, 0, 0);
-}
-
 static bool come_up(struct dht *d, uint32_t node) {
     const struct balancer *b = d->p->balancer;
     if (d->n_unused < d->p->joining)
         return false;
     d->place[node] = d->n_up;
     d->up[d->n_up++] = node;
-    log_node(d, EVENT_UP, node);
+    ISA(dht_tell)(d, EVENT_UP, node, 0, 0);
     if (b->join)
         b->join(d, node);
     else
@@ -102,7 +94,7 @@ static void go_down(struct dht *d, uint32_t node) {
     d->up[place] = moved;
     d->place[moved] = place;
     d->place[node] = NO_SERVER;
-    log_node(d, EVENT_DOWN, node);
+    ISA(dht_tell)(d, EVENT_DOWN, node, 0, 0);
     while (d->servers[node] > 0)
         ISA(dht_delete)(d, EVENT_LEAVE, d->first[node]);
 }

@@ -324,8 +324,7 @@ static bool examine_times(const struct value *v, struct reason *why, unsigned *a
 }
 
 static bool examine_parts(const struct value *v, struct reason *why, unsigned *at) {
-    const struct entry *capacity = v[DHT_CAPACITY].entry, *balancer = v[DHT_BALANCER].entry;
-    unsigned inner = UINT32_MAX;
+    const struct entry *capacity = v[DHT_CAPACITY].entry;
     *at = at_within(DHT_CAPACITY, 0);
     if (capacity->kind == &capacity_file) {
         double *given = read_capacities(capacity->values[0].file, v[DHT_NODES].count, why);
@@ -335,11 +334,6 @@ static bool examine_parts(const struct value *v, struct reason *why, unsigned *a
     }
     if (!examine_churn(v, why, at))
         return false;
-    const struct balancer *b = balancer_of(v);
-    if (b->examine && !b->examine(balancer->values, why, &inner)) {
-        *at = blame(DHT_BALANCER, balancer, inner);
-        return false;
-    }
     *at = DHT_QUERIES;
     return v[DHT_QUERIES].real * (double)v[DHT_NODES].count <= 0x1p28 ||
            refuse(why, "that makes %.3g queries a second (at most 2^28)",
@@ -392,7 +386,7 @@ static double expected_time(const struct dht_point *p) {
                  hop = (p->synchronous || p->refresh > 1 ? 30 : 8) + (servers > 1e5 ? 12 : 0);
     const double change = 300 + 200 * (p->per_node ? (p->per_node + 1) / 2.0 : 4);
     const double turns = p->balancer->turn ? p->balancer->nanoseconds + 12 : 0;
-    return 2000 + expected_changes(p) * change +
+    return 2000 + 700.0 * p->n + 400 * servers + expected_changes(p) * change +
            (double)p->duration * (p->queries * up * (hops * hop + 15) + servers * 6 + up * 25 +
                                   up * turns / (double)p->period);
 }

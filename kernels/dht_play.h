@@ -119,6 +119,9 @@ uint64_t ISA(dht_first_queries)(const struct dht_point *p);
 uint64_t ISA(dht_play)(const struct dht_point *p, uint64_t key, struct workspace work,
                        struct outcome *out);
 
+/* dht_change.c: counts an event and logs it. */
+void ISA(dht_tell)(const struct dht *d, enum dht_event event, uint32_t node, uint64_t id,
+                   uint64_t other);
 /* dht_churn.c: nodes come up, go down. */
 void ISA(churn_begin)(struct dht *d);
 /* Changes up to the present step; false: no room for the virtual servers. */
