@@ -23,7 +23,7 @@ static const struct counts *counts_at(const struct layout *l, uint64_t point, un
 void fill_index(const struct layout *l, const struct variable *v, void *data) {
     uint64_t *to = data;
     for (uint64_t i = 0; i < width_of(l, v); i++)
-        to[i] = i;
+        to[i] = i + (v->dimension[0] == DIMENSION_REPLICATION ? l->first : 0);
 }
 
 void fill_lower(const struct layout *l, const struct variable *v, void *data) {
@@ -99,7 +99,8 @@ void fill_row(const struct layout *l, const struct variable *v, void *data) {
         const struct point_store *point = &l->store->points[p];
         const double *row = point->row[v->index];
         for (uint64_t r = 0; r < width; r++)
-            to[p * width + r] = row && r < point->capacity ? row[r] : (double)NAN;
+            to[p * width + r] =
+                row && l->first + r < point->capacity ? row[l->first + r] : (double)NAN;
     }
 }
 
@@ -112,7 +113,7 @@ bool take_row(const struct layout *l, const struct variable *v, const void *data
         struct point_store *point = &l->into->points[p];
         for (unsigned i = 0; point->row[v->index] && i < point->n_spans; i++) {
             const struct span span = point->spans[i];
-            memcpy(point->row[v->index] + span.first, from + p * width + span.first,
+            memcpy(point->row[v->index] + span.first, from + p * width + span.first - l->first,
                    (span.end - span.first) * sizeof *from);
         }
     }
@@ -305,8 +306,9 @@ void fill_spans(const struct layout *l, const struct variable *v, void *data) {
 /* Replications are numbered in 32 bits, and with rows every one has its place. */
 static bool is_range(const struct layout *l, const uint64_t *range, const uint64_t *before) {
     const uint64_t rows = l->length[DIMENSION_REPLICATION];
-    const uint64_t most = rows ? rows : (uint64_t)UINT32_MAX + 1;
+    const uint64_t most = rows ? l->first + rows : (uint64_t)UINT32_MAX + 1;
     return range[0] < points_of(l) && range[1] < range[2] && range[2] <= most &&
+           (!rows || range[1] >= l->first) &&
            (!before || before[0] < range[0] || (before[0] == range[0] && before[2] < range[1]));
 }
 
@@ -381,8 +383,9 @@ bool take_moments(const struct layout *l, const struct variable *v, const void *
 void fill_done(const struct layout *l, const struct variable *v, void *data) {
     uint8_t *to = data;
     (void)v;
+    const uint64_t least = l->store->job->replications.min;
     for (uint64_t p = 0; p < points_of(l); p++)
-        to[p] = l->store->points[p].done;
+        to[p] = l->store->points[p].done && l->store->points[p].complete >= least;
 }
 
 bool take_done(const struct layout *l, const struct variable *v, const void *data,

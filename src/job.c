@@ -353,6 +353,7 @@ static void read_root(struct reader *r, const struct node *root, uint64_t replic
         job_say(r, r->root, "'replications' is missing (a whole number, or {min, max, until})");
     if (replications)
         job_fix_replications(r, replications, job);
+    job_take_part(r, n, job);
     read_common(r, node_get(root, "common"), job);
     if (!r->model)
         return;

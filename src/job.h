@@ -17,6 +17,10 @@ struct criterion {
     double relative, absolute; /* 0: not given */
 };
 
+struct span {
+    uint64_t first, end; /* half open */
+};
+
 struct replications {
     uint64_t min, max; /* equal for a fixed count; with criteria min is at least 30 */
     struct criterion *criteria;
@@ -46,6 +50,7 @@ struct job {
     bool keep_rows;                      /* false: keep: means */
     bool keep_histogram[HISTOGRAMS_MAX]; /* which of the model's histograms are kept */
     struct replications replications;
+    struct span part; /* of them, what this run is to play (--replications A:B); end 0: all */
     struct point *points;
     uint64_t n_points;
     char *resolved;                  /* complete YAML, defaults filled in, itself a valid job */
@@ -59,6 +64,7 @@ struct job {
 /* How a job is to be read, besides its text. */
 struct reading {
     uint64_t replications;           /* > 0 replaces what the file says (-r) */
+    struct span part;                /* of them (--replications A:B); end 0: all */
     struct budget budget;            /* bytes 0: without limit */
     struct attachment **attachments; /* files that were read already, found by name; those the job
                                         uses become its own, NULL here; others are read from the
@@ -71,6 +77,10 @@ struct reading {
 struct job *job_read(const char *path, const char *text, const struct reading *how,
                      const struct catalogue *models, struct complaints *complaints);
 void job_free(struct job *job);
+/* Which replications of each point a run is to play, at most. */
+static inline struct span job_part(const struct job *job) {
+    return job->part.end ? job->part : (struct span){0, job->replications.max};
+}
 /* A file as `resolved` and `identity` name it: net.edges@sha256:9f86d0.., within quotes where YAML
  * needs them. The caller frees. */
 char *job_file_text(const struct attachment *a);

@@ -85,6 +85,8 @@ const char *job_flow(struct reader *r, const struct choice *c);
 /* job_stop.c */
 void job_read_replications(struct reader *r, const struct node *node, struct job *job);
 void job_fix_replications(struct reader *r, uint64_t replications, struct job *job);
+/* The part of its replications that the job is read for; `node` may be NULL. */
+void job_take_part(struct reader *r, const struct node *node, struct job *job);
 
 /* job_points.c: points, facts, keys, streams, baselines. */
 void job_make_points(struct reader *r, struct job *job);

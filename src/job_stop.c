@@ -184,3 +184,18 @@ void job_fix_replications(struct reader *r, uint64_t replications, struct job *j
     job->replications = (struct replications){.min = replications, .max = replications};
     r->replications_text = job_format(r, "%" PRIu64, replications);
 }
+
+void job_take_part(struct reader *r, const struct node *node, struct job *job) {
+    const struct span part = r->how->part;
+    if (!part.end)
+        return;
+    job->part = part;
+    const struct place where = node ? job_place(r, node) : r->root;
+    if (job->replications.n_criteria)
+        job_say(r, where,
+                "--replications %" PRIu64 ":%" PRIu64
+                " needs a fixed number of replications, not a stopping rule (-r N fixes it)",
+                part.first, part.end);
+    else if (part.end > job->replications.max)
+        job_fix_replications(r, part.end, job);
+}

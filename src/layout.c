@@ -313,10 +313,20 @@ static void raise_to(uint64_t *length, uint64_t x) {
     *length = x > *length ? x : *length;
 }
 
+/* A part of the replications has an axis of its own. */
+static uint64_t first_replication(const struct store *s) {
+    uint64_t first = s->job->part.first;
+    for (uint64_t p = 0; p < s->job->n_points; p++)
+        if (s->points[p].n_spans && s->points[p].spans[0].first < first)
+            first = s->points[p].spans[0].first;
+    return first;
+}
+
 static void measure(struct layout *l) {
     const struct job *job = l->store->job;
     const struct model *model = job->model;
     CHECK(job->n_points > 0);
+    l->first = first_replication(l->store);
     l->length[DIMENSION_POINT] = job->n_points;
     l->length[DIMENSION_BATCH] = BATCHES;
     l->length[DIMENSION_ROW] = model->n_rows;
@@ -327,7 +337,7 @@ static void measure(struct layout *l) {
         const uint64_t end = point->n_spans ? point->spans[point->n_spans - 1].end : 0;
         /* An axis without elements is not something every reader can show. */
         raise_to(&l->length[DIMENSION_REPLICATION],
-                 job->keep_rows && model->n_rows ? end + !end : 0);
+                 job->keep_rows && model->n_rows ? end > l->first ? end - l->first : 1 : 0);
         l->length[DIMENSION_SPAN] += point->n_spans;
         for (unsigned h = 0; h < model->n_histograms; h++) {
             if (!job->keep_histogram[h] || !histogram_applies(&job->points[p], h))

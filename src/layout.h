@@ -73,6 +73,7 @@ struct layout {
     const struct store *store;
     struct store *into;          /* the same when it is to be filled from a file, else NULL */
     uint64_t length[DIMENSIONS]; /* 0: the file has no such dimension */
+    uint64_t first;              /* the replication at which its axis begins */
     struct job_columns columns;
     struct comparisons comparisons;
     struct variable *variables;

@@ -4,6 +4,7 @@
 #include "run.h"
 
 #include "graph_report.h"
+#include "merge.h"
 #include "plan.h"
 #include "table.h"
 #include "version.h"
@@ -102,6 +103,10 @@ int main(int argc, char **argv) {
         break;
     case COMMAND_GRAPH:
         code = graph(&options, models, &complaints);
+        break;
+    case COMMAND_MERGE:
+        if (run_is_first())
+            code = merge(&options, models, &complaints) ? EXIT_DONE : give_up(&complaints);
         break;
     case COMMAND_RUN:
         code = run(&argc, &argv, &options, models);

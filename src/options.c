@@ -154,11 +154,25 @@ static void read_option(struct reading *r, const char *argument) {
     *given = true;
 }
 
+/* The file to write, then those to read. */
+static void read_file_to_merge(struct reading *r, const char *argument) {
+    struct options *o = r->options;
+    if (!r->operand) {
+        r->operand = argument;
+        o->output = duplicate_text(argument);
+        return;
+    }
+    o->inputs = reallocate(o->inputs, o->n_inputs + 1, sizeof *o->inputs);
+    o->inputs[o->n_inputs++] = argument;
+}
+
 static void read_operand(struct reading *r, const char *argument) {
     const char *operand = r->command->operand;
     if (!*operand)
         complain(r->complaints, NULL, "%s takes nothing but options: '%s'", r->command->name,
                  argument);
+    else if (r->command->command == COMMAND_MERGE)
+        read_file_to_merge(r, argument);
     else if (r->operand && !r->lost)
         complain(r->complaints, NULL, "%s takes one %s: '%s' is too many", r->command->name,
                  operand, argument);
@@ -178,6 +192,11 @@ static void finish_run(struct reading *r) {
     struct options *o = r->options;
     if (o->accept_source && !o->resume)
         complain(r->complaints, NULL, "--accept-source has a meaning only with --resume");
+    if (o->part_end && o->only_point >= 0)
+        complain(r->complaints, NULL, "--replications contradicts --only");
+    if (o->part_end && o->replications && o->part_end > o->replications)
+        complain(r->complaints, NULL, "--replications goes beyond -r %llu",
+                 (unsigned long long)o->replications);
     if (!o->input)
         return;
     /* Single points and replications are printed; they are written only where -o says so. */
@@ -199,6 +218,11 @@ static void finish(struct reading *r) {
         if (r->operand && !about)
             unknown_command(r->operand, r->complaints);
         o->help_for = about ? about->command : COMMAND_HELP;
+    } else if (o->command == COMMAND_MERGE) {
+        if (!r->lost && (!r->operand || !*r->operand || !o->n_inputs))
+            complain(r->complaints, NULL,
+                     "%s needs a file to write and files to merge: potluck %s %s", c->name, c->name,
+                     c->operand);
     } else if ((!r->operand || !*r->operand) && !r->lost) {
         complain(r->complaints, NULL, "%s needs a file: potluck %s %s", c->name, c->name,
                  c->operand);
@@ -278,7 +302,9 @@ bool options_read(int argc, char **argv, struct options *options, struct complai
 
 void options_free(struct options *options) {
     free(options->output);
+    free(options->inputs);
     options->output = NULL;
+    options->inputs = NULL;
 }
 
 static void print_options(FILE *out, const struct command_row *c) {

@@ -16,7 +16,8 @@ enum command {
     COMMAND_PLAN,
     COMMAND_SHOW,
     COMMAND_GRAPH,
-    COMMAND_LIST
+    COMMAND_LIST,
+    COMMAND_MERGE
 };
 enum progress_kind { PROGRESS_AUTO, PROGRESS_LINE, PROGRESS_PLAIN, PROGRESS_NONE };
 enum show_format { SHOW_TABLE, SHOW_CSV, SHOW_JSON };
@@ -25,18 +26,22 @@ struct options {
     enum command command;
     enum command help_for; /* COMMAND_HELP: the command it was asked for, COMMAND_HELP itself for
                               the overview */
-    const char *input;     /* job file or result file; NULL for list, help, version */
-    char *
-        output; /* run: OUT.h5; "-o" or the job's base name in the current folder with .h5; owned */
+    const char *input;     /* job file or result file; NULL for list, help, merge, version */
+    const char **inputs;   /* merge: the files to merge; the list is owned */
+    unsigned n_inputs;
+    char *output;      /* run: OUT.h5; "-o" or the job's base name in the current folder with
+                              .h5; merge: the first operand; owned */
     const char *topic; /* list: topologies, policies, parameters, statistics, models; NULL: all */
     const char *by;    /* show --by: column names separated by commas, or NULL */
     const char *write; /* graph --write: file for the graph, or NULL */
     enum show_format format;
-    uint64_t replications; /* -r; 0: as the job says */
+    uint64_t replications;         /* -r; 0: as the job says */
+    uint64_t part_first, part_end; /* --replications A:B, half open; end 0: all */
     bool resume, force, accept_source;
     unsigned
         threads; /* --threads; 0: as many as the cores this process may use, or OMP_NUM_THREADS */
     double max_time;          /* seconds; 0: none */
+    bool max_time_auto;       /* what the batch system leaves */
     double checkpoint;        /* seconds between snapshots, 60 */
     uint64_t memory;          /* bytes per rank for tables; default half of what the machine has */
     int64_t only_point;       /* --only POINT[:REPLICATION]; -1: all */

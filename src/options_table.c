@@ -26,6 +26,12 @@ const struct command_row command_rows[] = {
      "Makes each topology of the job, or that of one point, and says how large it is, how servers\n"
      "are connected, how far apart they are and whom k hops reach; --write puts it into a file.\n"
      "Random ones are those of replication 0 unless --only names another."},
+    {"merge", COMMAND_MERGE, "OUT.h5 IN.h5...", "disjoint replications of one job in one file",
+     "Puts result files of one job, each with replications of its own (run --replications A:B), "
+     "into\n"
+     "the file that one run of them all would give, byte for byte. Files that the job names are "
+     "looked\n"
+     "for beside the first IN.h5, then in the current folder."},
     {"list", COMMAND_LIST, "[TOPIC]", "what a job can name",
      "Topics: models, parameters, statistics, and every sort of thing that has names of its own, "
      "such\n"
@@ -53,6 +59,32 @@ static bool whole(const char *value, uint64_t most, uint64_t *into, struct reaso
 
 static bool set_replications(struct options *o, const char *value, struct reason *why) {
     return whole(value, UINT32_MAX, &o->replications, why);
+}
+
+static bool set_part(struct options *o, const char *value, struct reason *why) {
+    char first[64];
+    uint64_t one = 0;
+    const char *colon = strchr(value, ':');
+    const size_t length = colon ? (size_t)(colon - value) : 0;
+    if (!colon && number_count(value, &one) == NUMBER_GOOD)
+        return refuse(why,
+                      "must be A:B, the first replication and the one after the last, counted "
+                      "from 0, not '%s' (-r %s sets their number)",
+                      value, value);
+    bool good = colon && length < sizeof first;
+    if (good) {
+        memcpy(first, value, length);
+        first[length] = '\0';
+        good = number_count(first, &o->part_first) == NUMBER_GOOD &&
+               number_count(colon + 1, &o->part_end) == NUMBER_GOOD;
+    }
+    if (!good)
+        return refuse(why,
+                      "must be A:B, the first replication and the one after the last, counted "
+                      "from 0, not '%s'",
+                      value);
+    return (o->part_first < o->part_end && o->part_end <= UINT32_MAX) ||
+           refuse(why, "must be A:B with A below B and B at most %u, not %s", UINT32_MAX, value);
 }
 
 static bool set_threads(struct options *o, const char *value, struct reason *why) {
@@ -108,7 +140,8 @@ static bool duration(const char *value, double *seconds, struct reason *why) {
 }
 
 static bool set_max_time(struct options *o, const char *value, struct reason *why) {
-    return duration(value, &o->max_time, why);
+    o->max_time_auto = strcmp(value, "auto") == 0;
+    return o->max_time_auto || duration(value, &o->max_time, why);
 }
 
 static bool set_checkpoint(struct options *o, const char *value, struct reason *why) {
@@ -233,23 +266,29 @@ enum {
     PLAN = 1 << COMMAND_PLAN,
     SHOW = 1 << COMMAND_SHOW,
     GRAPH = 1 << COMMAND_GRAPH,
-    EVERY = RUN | PLAN | SHOW | GRAPH | 1 << COMMAND_LIST | 1 << COMMAND_HELP
+    MERGE = 1 << COMMAND_MERGE,
+    EVERY = RUN | PLAN | SHOW | GRAPH | MERGE | 1 << COMMAND_LIST | 1 << COMMAND_HELP
 };
 
 const struct option_row option_rows[] = {
     {"-o", "OUT.h5", RUN, "result file; default: the job's name in the current folder", set_output},
     {"-r", "N", RUN | PLAN | GRAPH, "number of replications, in place of what the job says",
      set_replications},
+    {"--replications", "A:B", RUN | PLAN,
+     "only replications A to B-1 of each point, to be merged with others", set_part},
     {"--resume", NULL, RUN, "carry on from OUT.h5; start anew when there is none", set_resume},
     {"--write", "FILE", GRAPH,
      "write it: .graphml, .gml, .net, .paj; other names: a list of edges or points", set_write},
-    {"--force", NULL, RUN | GRAPH, "replace an existing file", set_force},
-    {"--accept-source", NULL, RUN, "with --resume: although another source revision wrote OUT.h5",
+    {"--force", NULL, RUN | GRAPH | MERGE, "replace an existing file", set_force},
+    {"--accept-source", NULL, RUN | MERGE,
+     "with --resume, or merging: although another source revision wrote the file",
      set_accept_source},
     {"--threads", "N", RUN | PLAN, "threads of each rank; default: the cores it may use",
      set_threads},
     {"--max-time", "T", RUN,
-     "save and stop with exit code 75 after this time: 90, 10m, 2h, 1-00:00:00", set_max_time},
+     "save and stop with exit code 75 after this time: 90, 10m, 2h, 1-00:00:00; auto: what Slurm "
+     "leaves",
+     set_max_time},
     {"--checkpoint", "T", RUN, "time between snapshots; default 60 seconds", set_checkpoint},
     {"--memory", "SIZE", RUN | PLAN | GRAPH,
      "memory of each rank for tables, e.g. 2G; default: half of the machine's", set_memory},

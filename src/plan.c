@@ -17,12 +17,16 @@
 enum { PROGRAM_BYTES = 17 << 20, MPI_BYTES = 9 << 20, POINT_BYTES = 4 << 10 };
 enum { WRITER_STARTS = 7 << 20, WRITER_BYTES = 3 << 20 };
 
+static uint64_t part_length(const struct job *job) {
+    return job_part(job).end - job_part(job).first;
+}
+
 /* Results of a point as they are gathered. */
 static uint64_t gathered_bytes(const struct job *job, const struct point *p) {
     const struct model *model = job->model;
     uint64_t words = 0;
     for (unsigned r = 0; r < model->n_rows && job->keep_rows; r++)
-        words += row_applies(p, r) ? job->replications.max : 0;
+        words += row_applies(p, r) ? job_part(job).end : 0;
     for (unsigned h = 0; h < model->n_histograms; h++)
         if (job->keep_histogram[h])
             words += p->facts.likely[h] * histogram_batches(&model->histograms[h]);
@@ -66,7 +70,7 @@ static bool histogram_in_file(const struct job *job, unsigned h) {
  * means; columns. */
 static void file_bytes(const struct job *job, struct plan *plan) {
     const struct model *model = job->model;
-    const uint64_t points = job->n_points, rows = job->keep_rows ? job->replications.max : 0;
+    const uint64_t points = job->n_points, rows = job->keep_rows ? part_length(job) : 0;
     uint64_t length[HISTOGRAMS_MAX], words = 8192 + 60 * points + rows;
     axis_lengths(job, length);
     words += points * rows * rows_in_file(job) + points * model->n_rows * 8;
@@ -88,7 +92,7 @@ static void file_bytes(const struct job *job, struct plan *plan) {
 static uint64_t parcel_bytes(const struct job *job, const struct point *p, double share) {
     const struct model *model = job->model;
     const double fits = share / p->facts.nanoseconds + 1;
-    uint64_t most = job->replications.max < RANGE_MOST ? job->replications.max : RANGE_MOST;
+    uint64_t most = part_length(job) < RANGE_MOST ? part_length(job) : RANGE_MOST;
     most = fits < (double)most ? (uint64_t)fits : most;
     uint64_t words = most * model->n_rows;
     for (unsigned h = 0; h < model->n_histograms; h++)
@@ -124,7 +128,7 @@ struct plan plan_job(const struct job *job, unsigned threads, bool mpi, double c
             raise(&making_fresh, p->facts.bytes_making);
         plan.gathered += gathered_bytes(job, p) + POINT_BYTES;
         plan.nanoseconds +=
-            p->facts.nanoseconds * (double)job->replications.max + p->facts.nanoseconds_making;
+            p->facts.nanoseconds * (double)part_length(job) + p->facts.nanoseconds_making;
     }
     const double seconds = plan.nanoseconds / 1e9 / threads;
     const double share = longest_range(plan.nanoseconds / threads);
@@ -226,6 +230,9 @@ void plan_print(const struct job *job, const struct options *options, unsigned t
     if (job->replications.n_criteria)
         printf("%llu to %llu replications each\n", (unsigned long long)job->replications.min,
                (unsigned long long)job->replications.max);
+    else if (job->part.end)
+        printf("replications %llu to %llu of %llu each\n", (unsigned long long)job->part.first,
+               (unsigned long long)job->part.end - 1, (unsigned long long)job->replications.max);
     else
         printf("%llu replications each\n", (unsigned long long)job->replications.max);
     printf("%6s  %-58s  %-28s  %16s  %10s\n", "point", "setting", "candidates drawn from", "memory",

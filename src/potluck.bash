@@ -5,29 +5,30 @@ _potluck() {
   local options="" files="" words=""
   COMPREPLY=()
   if [ "$COMP_CWORD" -eq 1 ]; then
-    mapfile -t COMPREPLY < <(compgen -W "run plan show graph list help --help --version" -- "$word")
+    mapfile -t COMPREPLY < <(compgen -W "run plan show graph merge list help --help --version" -- "$word")
     return
   fi
   case "$before" in
     -o) files="h5" ;;
     --progress) words="auto line plain none" ;;
     --write) files="*" ;;
-    -r|--threads|--max-time|--checkpoint|--memory|--only|--by) return ;;
+    -r|--replications|--threads|--max-time|--checkpoint|--memory|--only|--by) return ;;
   esac
   case "$command" in
-    run) options="-o -r --resume --force --accept-source --threads --max-time --checkpoint --memory --only --progress --help --version" ;;
-    plan) options="-r --threads --memory --help --version" ;;
+    run) options="-o -r --replications --resume --force --accept-source --threads --max-time --checkpoint --memory --only --progress --help --version" ;;
+    plan) options="-r --replications --threads --memory --help --version" ;;
     show) options="--by --csv --json --help --version" ;;
     graph) options="-r --write --force --memory --only --help --version" ;;
+    merge) options="--force --accept-source --help --version" ;;
     list) options="--help --version" ;;
     help) options="--help --version" ;;
   esac
   if [ -z "$files$words" ]; then
     case "$command" in
       run|plan|graph) files="yaml" ;;
-      show) files="h5" ;;
+      show|merge) files="h5" ;;
       list) words="models parameters statistics topologies policies laws balancers" ;;
-      help) words="run plan show graph list" ;;
+      help) words="run plan show graph merge list" ;;
     esac
     [[ $word == -* ]] && words="$options" files=""
   fi

@@ -404,6 +404,16 @@ static bool unfit(const struct saved *f, const struct variable *v, struct reason
     return false;
 }
 
+/* The first of some whole numbers, 0 when there are none. */
+static uint64_t first_element(hid_t dataset, hsize_t length) {
+    uint64_t *all = allocate(length, sizeof *all);
+    if (H5Dread(dataset, H5T_NATIVE_UINT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, all) < 0)
+        *all = 0;
+    const uint64_t first = length ? *all : 0;
+    free(all);
+    return first;
+}
+
 /* The axes that grow with what has been played have the length they have in the file. */
 static bool take_lengths(const struct saved *f, struct layout *l, struct reason *why) {
     for (unsigned i = 0; i < l->n; i++) {
@@ -415,6 +425,8 @@ static bool take_lengths(const struct saved *f, struct layout *l, struct reason 
         char *path = path_of(v);
         const hid_t d = open_dataset(f->file, path, 1, &length);
         free(path);
+        if (d >= 0 && v->dimension[0] == DIMENSION_REPLICATION)
+            l->first = first_element(d, length);
         if (d >= 0)
             H5Dclose(d);
         if (dimension_grows(v->dimension[0]) && length > 0)

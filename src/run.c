@@ -13,14 +13,12 @@
 #include "results.h"
 #include "runner.h"
 #include "settling.h"
+#include "target.h"
 
-#include <errno.h>
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 static void prepare(void) {
     /* Large blocks go back to the system when they are freed: what a plan states is kept. */
@@ -41,34 +39,13 @@ unsigned run_threads(const struct options *options) {
 
 struct reading run_reading(const struct options *options) {
     return (struct reading){.replications = options->replications,
+                            .part = {options->part_first, options->part_end},
                             .budget = {options->memory, run_threads(options)}};
-}
-
-static bool exists(const char *path) {
-    struct stat s;
-    return lstat(path, &s) == 0;
 }
 
 /* A run of single points or replications prints them and writes only where -o says so. */
 static bool writes(const struct options *o) {
     return o->output != NULL;
-}
-
-/* The folder can take a new file. */
-static bool writable(const char *path, struct complaints *complaints) {
-    char *folder = duplicate_text(path), *slash = strrchr(folder, '/');
-    if (slash)
-        slash[slash == folder] = '\0';
-    const char *name = slash ? folder : ".";
-    struct stat s;
-    if (lstat(path, &s) == 0 && S_ISLNK(s.st_mode) && access(path, F_OK) != 0)
-        complain(complaints, NULL, "%s is a link that leads nowhere", path);
-    else if (stat(path, &s) == 0 && !S_ISREG(s.st_mode))
-        complain(complaints, NULL, "%s is not a file that could be replaced", path);
-    else if (access(name, W_OK) != 0)
-        complain(complaints, NULL, "cannot write to folder %s: %s", name, strerror(errno));
-    free(folder);
-    return complaints->count == 0;
 }
 
 static bool inside(const struct options *o, const struct job *job, struct complaints *complaints) {
@@ -82,8 +59,7 @@ static bool inside(const struct options *o, const struct job *job, struct compla
     return complaints->count == 0;
 }
 
-/* The first line in which two texts differ, for people. */
-static void first_difference(const char *mine, const char *theirs, struct reason *why) {
+void run_difference(const char *mine, const char *theirs, struct reason *why) {
     while (*mine && *mine == *theirs) {
         const char *a = strchr(mine, '\n'), *b = strchr(theirs, '\n');
         if (!a || !b || a - mine != b - theirs || strncmp(mine, theirs, (size_t)(a - mine)) != 0)
@@ -123,7 +99,7 @@ static void complain_differs(const char *output, const struct job *job, const ch
     }
     if (complaints->count)
         return;
-    first_difference(job->identity, theirs, &why);
+    run_difference(job->identity, theirs, &why);
     complain(complaints, NULL, "--resume: %s holds another job: %s", output, why.text);
 }
 
@@ -209,7 +185,7 @@ static struct job *read_job(const struct options *o, const struct catalogue *mod
                             struct complaints *complaints) {
     const struct reading how = run_reading(o);
     struct job *job = job_read(o->input, NULL, &how, models, complaints);
-    if (!job || !job->seed_drawn || !o->resume || !writes(o) || !exists(o->output))
+    if (!job || !job->seed_drawn || !o->resume || !writes(o) || !target_exists(o->output))
         return job;
     struct reason why;
     struct saved *saved = results_open(o->output, &why);
@@ -223,10 +199,8 @@ static struct job *read_job(const struct options *o, const struct catalogue *mod
 
 /* No result that was not meant to be replaced or continued. */
 static bool absent(const struct options *o, struct complaints *complaints) {
-    if (writes(o) && exists(o->output) && !o->resume && !o->force)
-        complain(complaints, NULL, "%s exists (--resume goes on with it, --force replaces it)",
-                 o->output);
-    return complaints->count == 0;
+    return !writes(o) || target_free(o->output, o->resume || o->force,
+                                     "--resume goes on with it, --force replaces it", complaints);
 }
 
 /* Everything rank 0 settles before the others start. NULL after complaining. */
@@ -234,20 +208,25 @@ static struct job *open_job(const struct options *o, const struct catalogue *mod
                             struct store **store, struct complaints *complaints) {
     struct reason why;
     *store = NULL;
-    if (writes(o) && !writable(o->output, complaints))
+    if (writes(o) && !target_writable(o->output, complaints))
         return NULL;
     if (!absent(o, complaints))
         return NULL;
     struct job *job = read_job(o, models, complaints);
     if (!job)
         return NULL;
+    if (job->seed_drawn && job->part.end)
+        complain(complaints, NULL,
+                 "%s has no seed: each run of --replications would draw its own, and nothing could "
+                 "be merged (add a line: seed: %llu)",
+                 o->input, (unsigned long long)job->seed);
     if (inside(o, job, complaints) && plan_fits(job, o->memory, complaints)) {
         if (writes(o) && !lock_take(o->output, &why))
             complain(complaints, NULL, "%s", why.text);
         else
             absent(o, complaints); /* another run may have ended meanwhile */
         *store = store_new(job);
-        if (complaints->count == 0 && o->resume && writes(o) && exists(o->output))
+        if (complaints->count == 0 && o->resume && writes(o) && target_exists(o->output))
             resume(o, job, *store, complaints);
     }
     if (complaints->count == 0)

@@ -13,6 +13,8 @@ bool run_is_first(void);
 struct reading run_reading(const struct options *options);
 /* Threads a rank will use. */
 unsigned run_threads(const struct options *options);
+/* The first line in which two texts of jobs differ, for people. */
+void run_difference(const char *mine, const char *theirs, struct reason *why);
 /* Returns the exit code. */
 int run(int *argc, char ***argv, const struct options *options, const struct catalogue *models);
 

@@ -97,18 +97,19 @@ static void advance(struct schedule *q, uint64_t point) {
     const struct replications *r = &q->store->job->replications;
     struct point_store *p = &q->store->points[point];
     struct task *t = &q->tasks[point];
+    const struct span part = job_part(q->store->job);
     while (!p->done && t->n_waiting == 0 && t->out == 0) {
         /* More than the target is there when an earlier run went past this look: it was not
          * satisfied here. */
         const bool looks = p->target > 0 && p->complete == p->target;
-        if ((p->target > 0 && p->target >= r->max) ||
+        if ((p->target > 0 && p->target >= part.end) ||
             (looks && schedule_satisfied(q->store, point))) {
             p->done = true;
             q->points_done++;
             return;
         }
-        const uint64_t from = p->target;
-        p->target = schedule_look(r, from);
+        const uint64_t from = p->target ? p->target : part.first, look = schedule_look(r, from);
+        p->target = look < part.end ? look : part.end;
         add_missing(q, point, from, p->target);
     }
 }

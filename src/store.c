@@ -123,6 +123,18 @@ static uint64_t in_batch(uint64_t first, uint64_t count, uint64_t b) {
     return count > start ? (count - start + BATCHES - 1) / BATCHES : 0;
 }
 
+/* Counts of a histogram, all its batches. */
+static void add_counts(struct store *into, uint64_t point, unsigned h, const struct counts *from) {
+    const struct job *job = into->job;
+    if (!from->count)
+        return;
+    store_widen(job, &into->points[point], h, from->bins);
+    struct counts *to = &into->points[point].histogram[h];
+    for (uint64_t b = 0; b < histogram_batches(&job->model->histograms[h]); b++)
+        for (uint64_t k = 0; k < from->bins; k++)
+            to->count[b * to->stride + k] += from->count[b * from->stride + k];
+}
+
 void store_fold(struct store *s, uint64_t point, const struct outcome *o,
                 const struct moments *sums) {
     const struct job *job = s->job;
@@ -134,15 +146,34 @@ void store_fold(struct store *s, uint64_t point, const struct outcome *o,
         moments_merge(&p->moments[r], &sums[r]);
     if (job->keep_rows)
         fold_rows(s, point, o);
-    for (unsigned h = 0; h < job->model->n_histograms; h++) {
-        if (!o->histogram[h] || !job->keep_histogram[h])
-            continue;
-        store_widen(job, p, h, o->used[h]);
-        struct counts *c = &p->histogram[h];
-        for (uint64_t b = 0; b < histogram_batches(&job->model->histograms[h]); b++)
-            for (uint64_t k = 0; k < o->used[h]; k++)
-                c->count[b * c->stride + k] += o->histogram[h][b * o->stride[h] + k];
+    for (unsigned h = 0; h < job->model->n_histograms; h++)
+        if (job->keep_histogram[h])
+            add_counts(s, point, h, &(struct counts){o->used[h], o->stride[h], o->histogram[h]});
+}
+
+static void merge_point(struct store *into, uint64_t point, const struct point_store *from) {
+    const struct model *model = into->job->model;
+    struct point_store *to = &into->points[point];
+    for (unsigned i = 0; i < from->n_spans; i++) {
+        const struct span span = from->spans[i];
+        store_mark(to, span.first, span.end);
+        store_reserve(into, point, span.end);
+        for (unsigned r = 0; r < model->n_rows; r++)
+            if (to->row[r] && from->row[r])
+                memcpy(to->row[r] + span.first, from->row[r] + span.first,
+                       (span.end - span.first) * sizeof *to->row[r]);
     }
+    for (unsigned b = 0; b < BATCHES; b++)
+        to->batch_replications[b] += from->batch_replications[b];
+    for (unsigned r = 0; r < model->n_rows; r++)
+        moments_merge(&to->moments[r], &from->moments[r]);
+    for (unsigned h = 0; h < model->n_histograms; h++)
+        add_counts(into, point, h, &from->histogram[h]);
+}
+
+void store_merge(struct store *into, const struct store *from) {
+    for (uint64_t point = 0; point < into->job->n_points; point++)
+        merge_point(into, point, &from->points[point]);
 }
 
 double store_mean(const struct store *s, uint64_t point, unsigned row) {

@@ -9,10 +9,6 @@
 #include "job.h"
 #include "stats.h"
 
-struct span {
-    uint64_t first, end; /* half open */
-};
-
 struct counts {
     uint64_t bins;   /* in use */
     uint64_t stride; /* allocated bins per batch */
@@ -55,6 +51,8 @@ void store_sum(const struct model *model, const struct outcome *outcome, struct 
  * NULL. */
 void store_fold(struct store *s, uint64_t point, const struct outcome *outcome,
                 const struct moments *sums);
+/* Adds what another store of the same job has; no replication may be in both. */
+void store_merge(struct store *into, const struct store *from);
 /* Adds the span to the completed ones; no overlap allowed. */
 void store_mark(struct point_store *p, uint64_t first, uint64_t end);
 /* Room for at least `replications` rows at a point. */

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Whether a result can go where it is to go, said before any work. */
+#ifndef POTLUCK_TARGET_H
+#define POTLUCK_TARGET_H
+
+#include "fail.h"
+
+/* Something is at `path`, a dangling link included. */
+bool target_exists(const char *path);
+/* The folder can take a new file, and what is there now is a file. Complains otherwise. */
+bool target_writable(const char *path, struct complaints *complaints);
+/* Complains about a result that was not meant to be replaced. */
+bool target_free(const char *path, bool force, const char *ways, struct complaints *complaints);
+
+#endif
