@@ -49,6 +49,16 @@ bool cluster_start(int *argc, char ***argv, struct cluster *c, struct reason *wh
     return true;
 }
 
+const char *cluster_version(void) {
+    static char text[MPI_MAX_LIBRARY_VERSION_STRING];
+    int length = 0;
+    if (!started)
+        return "no MPI";
+    MPI_Get_library_version(text, &length);
+    text[strcspn(text, ",\n")] = '\0'; /* the builder's name and more follow */
+    return text;
+}
+
 void cluster_finish(void) {
     if (started)
         MPI_Finalize();

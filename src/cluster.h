@@ -17,6 +17,8 @@ struct cluster {
 bool cluster_start(int *argc, char ***argv, struct cluster *c, struct reason *why);
 /* Whether a launcher started this process. */
 bool cluster_launched(void);
+/* "Open MPI v4.1.4", or "no MPI" where no launcher started this process. */
+const char *cluster_version(void);
 void cluster_finish(void);
 /* Rank 0's text on every rank: *text is replaced by fresh memory on the others. */
 void cluster_share_text(char **text);

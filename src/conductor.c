@@ -5,9 +5,12 @@
  * same two functions, without messages. */
 #include "conductor.h"
 
+#include "lock.h"
+#include "log.h"
+#include "plan.h"
 #include "progress.h"
-#include "results.h"
 #include "runner.h"
+#include "snapshots.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -16,8 +19,20 @@
 #include <time.h>
 #include <unistd.h>
 
-enum tag { TAG_READY = 1, TAG_RANGE, TAG_PARCEL, TAG_STOP, TAG_HOME, TAG_REFUSED };
+enum tag {
+    TAG_READY = 1, /* a seat */
+    TAG_RANGE,
+    TAG_PARCEL,
+    TAG_ALIVE, /* nothing else to say */
+    TAG_STOP,  /* milliseconds of grace, exit code if nothing else follows */
+    TAG_HOME,  /* all players are home */
+    TAG_CODE,  /* the exit code */
+    TAG_REFUSED
+};
 enum { IN_HAND = 2 };
+
+/* Seconds: a rank says something at least so often; and is taken for dead after silence. */
+static const double SAYS = 5, PATIENCE = 90;
 
 static volatile sig_atomic_t heard;
 
@@ -26,17 +41,19 @@ static void hear(int number) {
 }
 
 void conductor_listen(void) {
-    struct sigaction act = {.sa_handler = hear};
-    sigaction(SIGUSR1, &act, NULL);
-    sigaction(SIGTERM, &act, NULL);
-    sigaction(SIGINT, &act, NULL);
+    static const int numbers[] = {SIGUSR1, SIGUSR2, SIGTERM, SIGINT, SIGHUP, SIGXCPU};
+    struct sigaction before, act = {.sa_handler = hear};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN) /* nohup */
+            sigaction(numbers[i], &act, NULL);
     signal(SIGXFSZ, SIG_IGN);
     signal(SIGPIPE, SIG_IGN);
 }
 
-static double now(void) {
+/* Seconds of CPU of this thread. */
+static double cpu_now(void) {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
@@ -44,54 +61,71 @@ static double now(void) {
 struct run {
     const struct job *job;
     const struct options *options;
+    const struct limit *limit;
     const struct cluster *cluster;
     const struct farewell *farewell;
     struct runner *runner;
     struct account account;
     double start;
+    double said; /* other ranks: when something was sent */
     /* rank 0 */
     struct store *store;
     struct schedule *schedule;
     struct progress *progress;
+    struct snapshots snapshots;
     unsigned *free_hands; /* per rank: ranges it could take */
-    int ranks_home;
+    int ranks_ready, ranks_home;
     bool changed, unsaved;
-    double next_snapshot;
+    double cpu; /* of conducting, at the beginning; then what it took */
 };
 
 static void publish(struct run *run, bool last) {
-    size_t size = 0;
-    struct reason why;
-    const double begin = now();
-    if (!run->options->output || (!run->unsaved && !last))
+    if (!run->unsaved && !last)
         return;
-    void *image = results_image(run->store, &size);
-    if (!results_write(run->options->output, image, size, &why))
-        world_failed("%s%s", why.text,
-                     access(run->options->output, F_OK) == 0
-                         ? "; the results saved before are intact"
-                         : "; nothing has been saved");
-    free(image);
+    const double cpu = cpu_now();
+    snapshots_write(&run->snapshots, run->store);
     run->unsaved = false;
-    run->account.snapshots++;
-    /* Writing stays under one per cent of the time. */
-    const double spent = now() - begin, pause = run->options->checkpoint;
-    run->next_snapshot = now() + (pause > 100 * spent ? pause : 100 * spent);
+    run->account.snapshots = run->snapshots.number;
+    run->account.writing = run->snapshots.writing;
+    run->cpu += cpu_now() - cpu; /* not conducting */
 }
 
 /* Folds a parcel in; its rank can take another range. */
 static void accept_parcel(struct run *run, int rank, struct parcel *p) {
     if (p->outcome.count > 0) {
         const struct range played = {p->range.point, p->outcome.first, p->outcome.count};
+        struct share *share = &run->account.shares[rank];
+        const double expected = schedule_expected(run->schedule, played.point);
         store_fold(run->store, played.point, &p->outcome, p->sums);
         schedule_played(run->schedule, &played, p->nanoseconds);
+        share->kernel += 1e-9 * (double)p->nanoseconds;
+        share->expected +=
+            1e-9 * (expected > 0 ? expected * (double)played.count : (double)p->nanoseconds);
+        share->replications += played.count;
         run->account.kernel += 1e-9 * (double)p->nanoseconds;
         run->account.replications += played.count;
         run->unsaved = true;
     }
+    run->free_hands[rank] += !p->more;
+    run->changed |= !p->more;
+    run->account.messages++;
     parcel_free(p);
-    run->free_hands[rank]++;
+}
+
+/* A rank is there; when all are, it is known where they sit. */
+static void welcome(struct run *run, int rank, const struct seat *seat) {
+    struct account *a = &run->account;
+    a->shares[rank].seat = *seat;
+    a->players += (unsigned)seat->threads;
+    run->free_hands[rank] = IN_HAND * (unsigned)seat->threads;
     run->changed = true;
+    if (++run->ranks_ready == run->cluster->size) {
+        struct seat *seats = allocate(a->ranks, sizeof *seats);
+        for (unsigned r = 0; r < a->ranks; r++)
+            seats[r] = a->shares[r].seat;
+        log_seats(run->options, seats, a->ranks);
+        free(seats);
+    }
 }
 
 /* Of several refusals the first is heard. */
@@ -114,14 +148,13 @@ static bool gather(struct run *run) {
     }
     while (cluster_receive(&rank, &tag, &words, &count)) {
         some = true;
+        run->account.shares[rank].heard = clock_now();
         if (tag == TAG_PARCEL) {
             accept_parcel(run, rank, parcel_unpack(run->job, words));
             continue;
         }
         if (tag == TAG_READY) {
-            run->free_hands[rank] = IN_HAND * (unsigned)words[0];
-            run->account.players += (unsigned)words[0];
-            run->changed = true;
+            welcome(run, rank, (const struct seat *)words);
         } else if (tag == TAG_HOME) {
             run->ranks_home++;
         } else if (tag == TAG_REFUSED) {
@@ -144,6 +177,7 @@ static void hand_out(struct run *run) {
             if (run->free_hands[rank] == 0 || !schedule_next(run->schedule, (unsigned)rank, &range))
                 continue;
             run->free_hands[rank]--;
+            run->account.messages++;
             some = true;
             if (rank == 0)
                 runner_push(run->runner, &range);
@@ -155,7 +189,24 @@ static void hand_out(struct run *run) {
 }
 
 static bool time_is_up(const struct run *run) {
-    return run->options->max_time > 0 && now() - run->start >= run->options->max_time;
+    const double saving = run->limit->hard ? 2 * run->snapshots.cost : 0;
+    return run->limit->seconds > 0 && clock_now() - run->start + saving >= run->limit->seconds;
+}
+
+/* Some launchers leave the others alone when a rank dies: they would wait for it for ever. */
+static void look_for_dead(struct run *run) {
+    const double now = clock_now();
+    for (int rank = 1; rank < run->cluster->size; rank++) {
+        const struct share *share = &run->account.shares[rank];
+        if (now - share->heard < PATIENCE)
+            continue;
+        publish(run, false);
+        world_failed(
+            "nothing has been heard of rank %d%s%s for %.0f s: is it dead? What the others "
+            "finished %s",
+            rank, share->seat.threads ? " on " : "", share->seat.host, now - share->heard,
+            run->options->output ? "has been saved" : "is lost");
+    }
 }
 
 /* Everybody stops; what has been played until now is gathered for a moment. */
@@ -163,24 +214,25 @@ static void end_run(struct run *run, double grace) {
     for (int rank = 1; rank < run->cluster->size; rank++)
         cluster_send(rank, TAG_STOP, (uint64_t[]){(uint64_t)(grace * 1000), run->account.code}, 2);
     runner_stop(run->runner);
-    const double until = now() + grace;
+    const double until = clock_now() + grace;
     while (run->ranks_home < run->cluster->size - 1 || !runner_home(run->runner)) {
         if (!gather(run))
             nanosleep(&(struct timespec){0, 500000}, NULL);
-        if (run->account.code != EXIT_DONE && now() > until)
+        if (run->account.code != EXIT_DONE && clock_now() > until)
             break;
     }
     gather(run);
-    run->account.wall = now() - run->start;
+    run->account.wall = clock_now() - run->start;
     if (run->account.code != EXIT_USER)
         run->account.code = schedule_done(run->schedule) ? EXIT_DONE : EXIT_EARLY;
+    for (int rank = 1; rank < run->cluster->size; rank++)
+        cluster_send(rank, TAG_CODE, (uint64_t[]){run->account.code}, 1);
 }
 
 static void conduct_first(void *context) {
     struct run *run = context;
-    const struct options *o = run->options;
     run->changed = true;
-    run->next_snapshot = now() + o->checkpoint;
+    run->cpu = cpu_now();
     while (!run->account.refusal && !schedule_done(run->schedule)) {
         if (heard || time_is_up(run)) {
             run->account.code = EXIT_EARLY;
@@ -189,14 +241,17 @@ static void conduct_first(void *context) {
         }
         const bool some = gather(run);
         hand_out(run);
-        if (now() >= run->next_snapshot)
+        if (clock_now() >= run->snapshots.next)
             publish(run, false);
+        look_for_dead(run);
+        lock_touch();
         const struct outlook outlook = schedule_outlook(run->schedule);
-        progress_show(run->progress, &outlook, now() - run->start);
+        progress_show(run->progress, &outlook, clock_now() - run->start);
         if (!some)
             nanosleep(&(struct timespec){0, 1000000}, NULL);
     }
     end_run(run, 0.4);
+    run->account.conducting = cpu_now() - run->cpu;
     const struct outlook outlook = schedule_outlook(run->schedule);
     progress_end(run->progress, run->account.refusal ? NULL : &outlook, run->account.wall);
     if (runner_home(run->runner))
@@ -210,12 +265,17 @@ static void conduct_first(void *context) {
     }
 }
 
+static void tell_first(struct run *run, enum tag tag, const uint64_t *words, uint64_t count) {
+    cluster_send(0, (int)tag, words, count);
+    run->said = clock_now();
+}
+
 static bool pass_parcels(struct run *run) {
     struct parcel *p;
     bool some = false;
     while ((p = runner_take(run->runner))) {
         uint64_t words = 0, *message = parcel_pack(run->job, p, &words);
-        cluster_send(0, TAG_PARCEL, message, words);
+        tell_first(run, TAG_PARCEL, message, words);
         free(message);
         parcel_free(p);
         some = true;
@@ -231,67 +291,100 @@ static bool pass_refusal(struct run *run) {
     const uint64_t words = strlen(sentence) / sizeof(uint64_t) + 1;
     uint64_t *message = allocate(words, sizeof *message);
     memcpy(message, sentence, strlen(sentence));
-    cluster_send(0, TAG_REFUSED, message, words);
+    tell_first(run, TAG_REFUSED, message, words);
     free(message);
     run->account.code = EXIT_USER;
     return true;
 }
 
+/* Does what rank 0 says; true when it said something. *until: when to leave, once it said stop. */
+static bool obey(struct run *run, double *until, bool *code_known) {
+    bool some = false;
+    int rank, tag;
+    uint64_t *words, count;
+    while (cluster_receive(&rank, &tag, &words, &count)) {
+        some = true;
+        if (tag == TAG_RANGE)
+            runner_push(run->runner, &(struct range){words[0], words[1], words[2]});
+        if (tag == TAG_STOP) {
+            *until = clock_now() + 1e-3 * (double)words[0];
+            run->account.code = (enum exit_code)words[1];
+            runner_stop(run->runner);
+        }
+        if (tag == TAG_CODE) {
+            run->account.code = (enum exit_code)words[0];
+            *code_known = true;
+        }
+        free(words);
+    }
+    return some;
+}
+
+static void nap(void) {
+    nanosleep(&(struct timespec){0, 1000000}, NULL);
+}
+
 static void conduct_other(void *context) {
     struct run *run = context;
     double until = 0;
-    cluster_send(0, TAG_READY, (uint64_t[]){run->account.players}, 1);
-    while (until == 0 || !runner_home(run->runner)) {
-        int rank, tag;
-        uint64_t *words, count;
-        bool some = pass_parcels(run) || pass_refusal(run);
-        while (cluster_receive(&rank, &tag, &words, &count)) {
-            some = true;
-            if (tag == TAG_RANGE)
-                runner_push(run->runner, &(struct range){words[0], words[1], words[2]});
-            if (tag == TAG_STOP) {
-                until = now() + 1e-3 * (double)words[0];
-                run->account.code = (enum exit_code)words[1];
-                runner_stop(run->runner);
-            }
-            free(words);
-        }
-        if (until > 0 && now() > until)
-            break;
-        if (!some)
-            nanosleep(&(struct timespec){0, 1000000}, NULL);
+    bool code_known = false;
+    tell_first(run, TAG_READY, (const uint64_t *)&run->account.shares[0].seat, SEAT_WORDS);
+    while (until == 0 || (!runner_home(run->runner) && clock_now() < until)) {
+        const bool passed = pass_parcels(run) || pass_refusal(run);
+        if (clock_now() - run->said > SAYS)
+            tell_first(run, TAG_ALIVE, NULL, 0);
+        if (!obey(run, &until, &code_known) && !passed)
+            nap();
     }
+    const bool home = runner_home(run->runner);
     pass_parcels(run);
-    cluster_send(0, TAG_HOME, (uint64_t[]){0}, 1);
-    if (!runner_home(run->runner)) {
+    if (!home) {
         cluster_finish();
         _exit((int)run->account.code);
     }
+    tell_first(run, TAG_HOME, NULL, 0);
+    while (!code_known)
+        if (!obey(run, &until, &code_known))
+            nap();
+}
+
+void account_free(struct account *a) {
+    free(a->refusal);
+    free(a->shares);
 }
 
 struct account conduct_run(const struct job *job, struct store *store,
-                           const struct options *options, const struct cluster *cluster,
-                           const struct farewell *farewell) {
-    const unsigned threads = runner_threads(options->threads);
+                           const struct options *options, const struct limit *limit,
+                           const struct cluster *cluster, const struct farewell *farewell) {
+    const unsigned threads = runner_threads(options->threads), ranks = (unsigned)cluster->size;
     struct run run = {.job = job,
                       .options = options,
+                      .limit = limit,
                       .cluster = cluster,
                       .farewell = farewell,
                       .store = store,
-                      .start = now()};
-    run.account.threads = run.account.players = threads;
+                      .start = clock_now()};
+    const struct seat here = seat_here(threads);
+    run.account.threads = threads;
+    run.account.ranks = cluster->rank == 0 ? ranks : 1;
+    run.account.shares = allocate(run.account.ranks, sizeof *run.account.shares);
+    run.account.shares[0].seat = here;
     run.runner = runner_new(job, threads);
     if (cluster->rank != 0) {
         runner_run(run.runner, conduct_other, &run);
         runner_free(run.runner);
         return run.account;
     }
-    const struct wish wish = {options->only_point, options->only_replication,
-                              (unsigned)cluster->size, threads * (unsigned)cluster->size};
+    const struct wish wish = {options->only_point, options->only_replication, ranks,
+                              threads * ranks};
     run.schedule = schedule_new(store, &wish);
     run.progress = progress_new(options->progress, job->n_points, wish.players);
-    run.free_hands = allocate((uint64_t)cluster->size, sizeof *run.free_hands);
-    run.free_hands[0] = IN_HAND * threads;
+    run.free_hands = allocate(ranks, sizeof *run.free_hands);
+    for (unsigned r = 0; r < ranks; r++)
+        run.account.shares[r].heard = run.start;
+    snapshots_begin(&run.snapshots, options, run.start,
+                    plan_job(job, threads, false, options->checkpoint).file);
+    welcome(&run, 0, &here);
     runner_run(run.runner, conduct_first, &run);
     schedule_free(run.schedule);
     runner_free(run.runner);

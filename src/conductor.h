@@ -7,7 +7,23 @@
 
 #include "cluster.h"
 #include "options.h"
+#include "seat.h"
 #include "store.h"
+
+/* When to save and stop. */
+struct limit {
+    double seconds; /* from the start; 0: never */
+    bool hard;      /* the batch system kills soon after: saving takes its time before */
+};
+
+/* What one rank did. */
+struct share {
+    struct seat seat;
+    uint64_t replications;
+    double kernel;   /* seconds in kernels */
+    double expected; /* seconds that the same replications would have taken at the pace of all */
+    double heard;    /* when anything came from it, seconds of the monotonic clock */
+};
 
 /* How a run went, on rank 0. */
 struct account {
@@ -21,6 +37,12 @@ struct account {
     unsigned players;      /* on all ranks */
     uint64_t replications; /* played in this run */
     uint64_t snapshots;
+    double writing; /* seconds of writing them */
+    uint64_t
+        messages; /* that rank 0 took in or sent, its own players' parcels and ranges included */
+    double conducting; /* seconds of CPU that it took to, snapshots apart */
+    unsigned ranks;
+    struct share *shares; /* [ranks]; owned */
 };
 
 /* What rank 0 has to say and to tidy up when the process ends inside conduct_run(). */
@@ -29,13 +51,14 @@ struct farewell {
     void *context;
 };
 
-/* Installs the handlers of USR1, TERM and INT. */
+/* Installs the handlers of USR1, USR2, TERM, INT, HUP and XCPU. */
 void conductor_listen(void);
 /* Plays the job on all ranks; collective. `store` is NULL except on rank 0. With options->output
  * NULL nothing is written. A rank whose players are stuck in a long replication when the run is
  * stopped early ends here. */
 struct account conduct_run(const struct job *job, struct store *store,
-                           const struct options *options, const struct cluster *cluster,
-                           const struct farewell *farewell);
+                           const struct options *options, const struct limit *limit,
+                           const struct cluster *cluster, const struct farewell *farewell);
+void account_free(struct account *account);
 
 #endif

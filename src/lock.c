@@ -2,52 +2,137 @@
 #define _GNU_SOURCE
 #include "lock.h"
 
+#include "batch.h"
+
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
+
+/* Seconds: between touches; to see none before a lock of another node is stale; after which no
+ * clocks differ so much that the holder could be alive. */
+enum { TOUCH = 5, WATCH = 60, DEAD = 600 };
 
 static int held = -1;
 static char *held_path;
+static time_t touched;
 
-bool lock_take(const char *path, struct reason *why) {
+/* "process 12 on n1, Slurm job 7" */
+static char *myself(void) {
+    char host[128] = "?", *job = batch_job();
+    gethostname(host, sizeof host - 1);
+    char *text =
+        format_text("process %ld on %s%s%s", (long)getpid(), host, job ? ", " : "", job ? job : "");
+    free(job);
+    return text;
+}
+
+/* What follows `mark` in what the holder wrote, up to `stop`. */
+static bool same_part(const char *a, const char *b, const char *mark, char stop) {
+    const char *x = strstr(a, mark), *y = strstr(b, mark);
+    if (!x || !y)
+        return false;
+    const char stops[] = {stop, '\0'};
+    const size_t n = strcspn(x, stops);
+    return n == strcspn(y, stops) && strncmp(x, y, n) == 0;
+}
+
+static void read_holder(int fd, char *holder, size_t size) {
+    const ssize_t got = pread(fd, holder, size - 1, 0);
+    holder[got > 0 ? got : 0] = '\0';
+    for (char *c = holder; *c; c++)
+        if ((unsigned char)*c < ' ')
+            *c = ' ';
+}
+
+/* Whether a holder lives of whom the system's lock says nothing: on this node where there are no
+ * such locks, on another where the file is touched while we look. */
+static bool lives(const char *name, const char *holder, const char *me, bool locked) {
+    struct stat before, now;
+    long process = 0;
+    if (!*holder || same_part(holder, me, "Slurm job ", ',') || stat(name, &before) != 0 ||
+        time(NULL) - before.st_mtime > DEAD)
+        return false;
+    if (same_part(holder, me, " on ", ','))
+        return !locked && sscanf(holder, "process %ld", &process) == 1 && process > 0 &&
+               kill((pid_t)process, 0) == 0;
+    fprintf(stderr, "potluck: %s is of another node (%s); watching for %d s whether it is in use\n",
+            name, holder, WATCH);
+    for (int second = 0; second < WATCH; second++) {
+        sleep(1);
+        const int fd = open(name, O_RDONLY | O_CLOEXEC); /* network file systems look anew then */
+        const bool moved = fd >= 0 && fstat(fd, &now) == 0 &&
+                           (now.st_mtim.tv_sec != before.st_mtim.tv_sec ||
+                            now.st_mtim.tv_nsec != before.st_mtim.tv_nsec);
+        if (fd >= 0)
+            close(fd);
+        if (moved)
+            return true;
+    }
+    return false;
+}
+
+/* The system's lock: 1 taken, 0 somebody else has it, -1 this file system has none. */
+static int try_lock(int fd) {
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+        return 1;
+    return errno == EWOULDBLOCK ? 0 : -1;
+}
+
+static bool is_at(int fd, const char *name) {
+    struct stat mine, there;
+    return fstat(fd, &mine) == 0 && stat(name, &there) == 0 && mine.st_ino == there.st_ino;
+}
+
+bool lock_take(const char *path, char **stale, struct reason *why) {
     char *target = realpath(path, NULL); /* every name of a file has the same lock */
-    char *name = format_text("%s.lock", target ? target : path), host[128] = "?";
+    char *name = format_text("%s.lock", target ? target : path), holder[200] = "";
     free(target);
+    *stale = NULL;
     const int fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (fd < 0) {
         refuse(why, "cannot make %s: %s", name, strerror(errno));
         free(name);
         return false;
     }
-    struct stat mine, there;
-    const bool locked = flock(fd, LOCK_EX | LOCK_NB) == 0;
+    const int locked = try_lock(fd);
     /* The holder before may have removed the file between our opening and locking it. */
-    if (locked &&
-        (fstat(fd, &mine) != 0 || stat(name, &there) != 0 || mine.st_ino != there.st_ino)) {
+    if (locked > 0 && !is_at(fd, name)) {
         close(fd);
         free(name);
-        return lock_take(path, why);
+        return lock_take(path, stale, why);
     }
-    if (!locked) {
-        char holder[160] = "";
-        const ssize_t got = read(fd, holder, sizeof holder - 1);
-        holder[got > 0 ? got : 0] = '\0';
+    char *me = myself();
+    read_holder(fd, holder, sizeof holder);
+    if (locked == 0 || lives(name, holder, me, locked > 0)) {
         refuse(why, "%s is being written by another run (%s)", path, holder);
         close(fd);
         free(name);
+        free(me);
         return false;
     }
-    gethostname(host, sizeof host - 1);
+    if (*holder)
+        *stale = duplicate_text(holder);
     if (ftruncate(fd, 0) == 0)
-        dprintf(fd, "process %ld on %s", (long)getpid(), host);
+        dprintf(fd, "%s", me);
+    free(me);
     held = fd;
     held_path = name;
+    touched = time(NULL);
     return true;
+}
+
+void lock_touch(void) {
+    if (held < 0 || time(NULL) - touched < TOUCH)
+        return;
+    touched = time(NULL);
+    futimens(held, NULL);
 }
 
 void lock_release(void) {

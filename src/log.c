@@ -2,8 +2,10 @@
 #define _GNU_SOURCE
 #include "log.h"
 
+#include "batch.h"
+#include "igraph_bridge.h"
 #include "plan.h"
-#include "runner.h"
+#include "results.h"
 #include "version.h"
 
 #include <fcntl.h>
@@ -11,7 +13,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -61,50 +66,148 @@ static const char *level_in_use(const struct job *job) {
     return "unknown";
 }
 
-void log_begin(const struct options *o, const struct job *job, const struct cluster *cluster,
-               unsigned threads) {
-    char host[128] = "?", *path = o->output ? format_text("%s.log", o->output) : NULL;
+/* The words that started the program. */
+static void note_command(const struct options *o) {
+    char words[1024];
+    FILE *f = fopen("/proc/self/cmdline", "r");
+    const size_t n = f ? fread(words, 1, sizeof words - 1, f) : 0;
+    if (f)
+        fclose(f);
+    for (size_t i = 0; i + 1 < n; i++)
+        if ((unsigned char)words[i] < ' ')
+            words[i] = ' ';
+    words[n] = '\0';
+    note(o, "command: %s%s", words, n == sizeof words - 1 ? ".." : "");
+}
+
+/* The value behind "name:" in a file of such lines, without the spaces around; "" when there is none. */
+static const char *line_of(const char *path, const char *name, char *line, size_t size) {
+    FILE *f = fopen(path, "r");
+    const char *value = "";
+    while (f && fgets(line, (int)size, f)) {
+        const char *colon = strchr(line, ':');
+        if (strncmp(line, name, strlen(name)) != 0 || !colon)
+            continue;
+        line[strcspn(line, "\n")] = '\0';
+        value = colon + 1 + strspn(colon + 1, " \t");
+        break;
+    }
+    if (f)
+        fclose(f);
+    return value;
+}
+
+static void note_machine(const struct options *o, const struct job *job) {
+    struct utsname system = {0};
+    char line[256];
+    uname(&system);
+    note(o, "build: compiler %s, %s, HDF5 %s, igraph %s", __VERSION__, cluster_version(),
+         results_version(), bridge_version());
+    note(o, "machine: %s %s %s, processor %s, %.1f GB of memory, instruction set %s",
+         system.sysname, system.release, system.machine,
+         line_of("/proc/cpuinfo", "model name", line, sizeof line),
+         (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) / 1e9, level_in_use(job));
+}
+
+static const char *limit_text(int resource, char *text, size_t size) {
+    struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
+    getrlimit(resource, &limit);
+    if (limit.rlim_cur == RLIM_INFINITY)
+        snprintf(text, size, "any");
+    else
+        snprintf(text, size, "%llu", (unsigned long long)limit.rlim_cur);
+    return text;
+}
+
+static void note_limits(const struct options *o) {
+    char memory[32], file[32], open_files[32], threads[32], core[32],
+        *folder = duplicate_text(o->output);
+    struct statvfs disk;
+    char *slash = strrchr(folder, '/');
+    if (slash)
+        slash[slash == folder] = '\0';
+    note(o,
+         "limits: address space %s, file size %s, open files %s, processes %s, processor time %s",
+         limit_text(RLIMIT_AS, memory, sizeof memory), limit_text(RLIMIT_FSIZE, file, sizeof file),
+         limit_text(RLIMIT_NOFILE, open_files, sizeof open_files),
+         limit_text(RLIMIT_NPROC, threads, sizeof threads),
+         limit_text(RLIMIT_CPU, core, sizeof core));
+    if (statvfs(slash ? folder : ".", &disk) == 0)
+        note(o, "disk: %.3g GB free where the results go",
+             (double)disk.f_bavail * (double)disk.f_frsize / 1e9);
+    free(folder);
+}
+
+void log_begin(const struct options *o, const struct job *job, const struct cluster *cluster) {
+    char *path = o->output ? format_text("%s.log", o->output) : NULL, *batch = batch_text();
     begun = path && access(path, F_OK) != 0;
     free(path);
-    gethostname(host, sizeof host - 1);
-    note(o, "begin: potluck %s, source %s, job %s, seed %llu", POTLUCK_VERSION, POTLUCK_REVISION,
-         job->path, (unsigned long long)job->seed);
-    note(o,
-         "machine: host %s, %d ranks, %u threads each, %u cores for the first rank, instruction "
-         "set %s",
-         host, cluster->size, threads, runner_cores(), level_in_use(job));
-    for (const char *const *name =
-             (const char *const[]){"SLURM_JOB_ID", "SLURM_JOB_NODELIST", NULL};
-         *name; name++)
-        if (getenv(*name))
-            note(o, "%s: %s", *name, getenv(*name));
+    if (o->output) {
+        note(o, "begin: potluck %s, source %s, job %s, seed %llu, %llu point%s, %d rank%s",
+             POTLUCK_VERSION, POTLUCK_REVISION, job->path, (unsigned long long)job->seed,
+             (unsigned long long)job->n_points, job->n_points == 1 ? "" : "s", cluster->size,
+             cluster->size == 1 ? "" : "s");
+        note_command(o);
+        note_machine(o, job);
+        note_limits(o);
+    }
+    if (batch)
+        note(o, "batch: %s", batch);
+    free(batch);
     if (job->seed_drawn)
         fprintf(stderr, "potluck: seed %llu was drawn; it stands in the results\n",
                 (unsigned long long)job->seed);
-    if (threads > runner_cores() && o->progress != PROGRESS_NONE)
-        fprintf(
-            stderr, "potluck: %u threads share %u core%s%s\n", threads, runner_cores(),
-            runner_cores() == 1 ? "" : "s",
-            cluster->size <= 2 && getenv("OMPI_COMM_WORLD_SIZE")
-                ? "; mpirun binds each of up to two ranks to one core unless told --bind-to none"
-                : "");
 }
 
 void log_remark(const struct options *o, const char *sentence) {
     note(o, "remark: %s", sentence);
 }
 
+void log_seats(const struct options *o, const struct seat *seats, unsigned ranks) {
+    for (unsigned r = 0; r < ranks; r++) {
+        char *text = seat_text(&seats[r]);
+        note(o, "rank %u: %s", r, text);
+        free(text);
+    }
+    char *crowded = seat_crowded(seats, ranks);
+    if (!crowded)
+        return;
+    log_remark(o, crowded);
+    if (o->progress != PROGRESS_NONE)
+        fprintf(
+            stderr, "potluck: %s%s\n", crowded,
+            ranks <= 2 && getenv("OMPI_COMM_WORLD_SIZE")
+                ? "; mpirun binds each of up to two ranks to one core unless told --bind-to none"
+                : "");
+    free(crowded);
+}
+
+void log_snapshot(const struct options *o, uint64_t replications, uint64_t bytes, double seconds,
+                  double next) {
+    note(o, "snapshot: %llu replications, %llu bytes, %.4f s to write, next in %.2f s or later",
+         (unsigned long long)replications, (unsigned long long)bytes, seconds, next);
+}
+
 /* Peak resident memory of this process in bytes, 0 when unknown. */
 static uint64_t peak_memory(void) {
     char line[128];
-    unsigned long kilobytes = 0;
-    FILE *f = fopen("/proc/self/status", "r");
-    while (f && fgets(line, sizeof line, f))
-        if (sscanf(line, "VmHWM: %lu kB", &kilobytes) == 1)
-            break;
-    if (f)
-        fclose(f);
-    return (uint64_t)kilobytes * 1024;
+    return strtoull(line_of("/proc/self/status", "VmHWM", line, sizeof line), NULL, 10) * 1024;
+}
+
+/* A rank is slow when its replications take much longer than those of the others at the same points. */
+static void note_rank(const struct options *o, unsigned rank, const struct share *s, double wall) {
+    static const double SLOW = 1.5, ENOUGH = 10;
+    const double speed = s->kernel > 0 && s->expected > 0 ? s->expected / s->kernel : 1;
+    note(o, "rank %u: %llu replications, %.3f s in kernels, %.2f %% busy, speed %.3f", rank,
+         (unsigned long long)s->replications, s->kernel,
+         wall > 0 ? 100 * s->kernel / (wall * (double)s->seat.threads) : 0.0, speed);
+    if (speed * SLOW > 1 || s->kernel < ENOUGH)
+        return;
+    char *sentence = format_text("rank %u on %s takes %.1f times as long as the others", rank,
+                                 s->seat.host, 1 / speed);
+    log_remark(o, sentence);
+    fprintf(stderr, "potluck: %s\n", sentence);
+    free(sentence);
 }
 
 void log_end(const struct options *o, const struct job *job, const struct account *a) {
@@ -116,12 +219,21 @@ void log_end(const struct options *o, const struct job *job, const struct accoun
     }
     if (a->refusal)
         note(o, "refused: %s", a->refusal);
+    for (unsigned r = 0; r < a->ranks; r++)
+        note_rank(o, r, &a->shares[r], a->wall);
+    if (a->messages)
+        note(o, "conductor: %llu messages, %.2f us of CPU each, %.2f %% of a core",
+             (unsigned long long)a->messages, 1e6 * a->conducting / (double)a->messages,
+             a->wall > 0 ? 100 * a->conducting / a->wall : 0.0);
+    if (a->signal)
+        note(o, "signal: %s", strsignal(a->signal));
     const double busy = a->wall > 0 ? a->kernel / (a->wall * a->players) : 0;
     note(o,
          "%s: %llu replications, %.3f s, %u players, %.2f %% of their time in kernels, "
-         "%llu snapshots",
+         "%llu snapshots, %.3f %% of the time for writing",
          a->code == EXIT_DONE ? "end" : "stopped early", (unsigned long long)a->replications,
-         a->wall, a->players, 100 * busy, (unsigned long long)a->snapshots);
+         a->wall, a->players, 100 * busy, (unsigned long long)a->snapshots,
+         100 * a->writing / (a->wall + a->writing));
     note(o, "memory of the first rank: %llu bytes at most, %llu planned",
          (unsigned long long)peak_memory(),
          (unsigned long long)plan_job(job, a->threads, cluster_launched(), o->checkpoint).total);

@@ -222,13 +222,14 @@ bool merge(const struct options *o, const struct catalogue *models, struct compl
     struct origins known = {0};
     struct job *job = NULL;
     struct reason why;
+    char *dead = NULL;
     if (target_writable(o->output, complaints))
         target_free(o->output, o->force, "--force replaces it", complaints);
     for (unsigned i = 0; i < o->n_inputs; i++)
         hear(&claim, o->inputs[i], o, complaints);
     if (!complaints->count)
         job = read_union(&claim, o, models, complaints);
-    if (job && !lock_take(o->output, &why))
+    if (job && !lock_take(o->output, &dead, &why))
         complain(complaints, NULL, "%s", why.text);
     struct store *all = job ? store_new(job) : NULL;
     for (unsigned i = 0; i < o->n_inputs && !complaints->count; i++)
@@ -236,6 +237,7 @@ bool merge(const struct options *o, const struct catalogue *models, struct compl
     if (!complaints->count)
         write_union(all, o);
     lock_release();
+    free(dead);
     store_free(all);
     job_free(job);
     claim_free(&claim);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HEADER = 5, MOMENTS_WORDS = sizeof(struct moments) / sizeof(uint64_t) };
+enum { HEADER = 6, MOMENTS_WORDS = sizeof(struct moments) / sizeof(uint64_t) };
 
 struct parcel *parcel_new(const struct job *job, const struct range *range) {
     const struct model *model = job->model;
@@ -47,7 +47,7 @@ void parcel_free(struct parcel *p) {
     free(p);
 }
 
-/* Layout: point, first, asked, played, nanoseconds; moments of each row; bins used of each
+/* Layout: point, first, asked, played, nanoseconds, more; moments of each row; bins used of each
  * histogram; tallies, when rows are kept; each histogram, batch after batch. */
 uint64_t *parcel_pack(const struct job *job, const struct parcel *p, uint64_t *words) {
     const struct model *model = job->model;
@@ -58,8 +58,8 @@ uint64_t *parcel_pack(const struct job *job, const struct parcel *p, uint64_t *w
         if (o->histogram[h])
             *words += histogram_batches(&job->model->histograms[h]) * o->used[h];
     uint64_t *message = allocate(*words, sizeof *message), *at = message;
-    const uint64_t header[HEADER] = {p->range.point, p->range.first, p->range.count, o->count,
-                                     p->nanoseconds};
+    const uint64_t header[HEADER] = {p->range.point, p->range.first, p->range.count,
+                                     o->count,       p->nanoseconds, p->more};
     memcpy(at, header, sizeof header);
     at += HEADER;
     memcpy(at, p->sums, model->n_rows * sizeof *p->sums);
@@ -84,6 +84,7 @@ struct parcel *parcel_unpack(const struct job *job, uint64_t *message) {
     p->outcome.first = message[1];
     p->outcome.count = message[3];
     p->nanoseconds = message[4];
+    p->more = message[5] != 0;
     memcpy(p->sums, at, model->n_rows * sizeof *p->sums);
     at += model->n_rows * (uint64_t)MOMENTS_WORDS;
     for (unsigned h = 0; h < model->n_histograms; h++)

@@ -10,6 +10,7 @@
 struct parcel {
     struct range range;   /* what was asked for; outcome.count tells what was played */
     uint64_t nanoseconds; /* in the kernel */
+    bool more;            /* the rest of the range comes in another parcel */
     struct outcome outcome;
     struct moments sums[ROWS_MAX];
     void *memory; /* owns what outcome points to */

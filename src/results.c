@@ -208,6 +208,14 @@ static void be_quiet(void) {
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
 }
 
+const char *results_version(void) {
+    static char text[32];
+    unsigned major = 0, minor = 0, release = 0;
+    H5get_libversion(&major, &minor, &release);
+    snprintf(text, sizeof text, "%u.%u.%u", major, minor, release);
+    return text;
+}
+
 void *results_image(const struct store *s, size_t *size) {
     be_quiet();
     struct layout l;

@@ -8,6 +8,8 @@
 
 #include "store.h"
 
+/* That of HDF5. */
+const char *results_version(void);
 /* Bytes of the file for the store as it stands. The caller frees. */
 void *results_image(const struct store *s, size_t *size);
 /* Writes image to `path` by way of a temporary file in the same folder. Returns false with the

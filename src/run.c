@@ -5,17 +5,21 @@
 #include "run.h"
 
 #include "attachments.h"
+#include "batch.h"
 #include "cluster.h"
 #include "conductor.h"
 #include "lock.h"
 #include "log.h"
 #include "plan.h"
+#include "progress.h"
 #include "results.h"
 #include "runner.h"
 #include "settling.h"
 #include "target.h"
+#include "wholefile.h"
 
 #include <malloc.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -203,9 +207,28 @@ static bool absent(const struct options *o, struct complaints *complaints) {
                                      "--resume goes on with it, --force replaces it", complaints);
 }
 
+/* What a run that died left behind. */
+struct leftover {
+    char *holder; /* of its lock, to free; NULL: none */
+    bool file;    /* half a file */
+};
+
+static void say_leftover(const struct options *o, struct leftover *l) {
+    if (!l->holder && !l->file)
+        return;
+    char *sentence =
+        format_text("a run died here%s%s%s%s", l->holder ? " (" : "", l->holder ? l->holder : "",
+                    l->holder ? ")" : "", l->file ? ", half a file of its was removed" : "");
+    log_remark(o, sentence);
+    fprintf(stderr, "potluck: %s\n", sentence);
+    free(sentence);
+    free(l->holder);
+}
+
 /* Everything rank 0 settles before the others start. NULL after complaining. */
 static struct job *open_job(const struct options *o, const struct catalogue *models,
-                            struct store **store, struct complaints *complaints) {
+                            struct store **store, struct leftover *leftover,
+                            struct complaints *complaints) {
     struct reason why;
     *store = NULL;
     if (writes(o) && !target_writable(o->output, complaints))
@@ -221,10 +244,12 @@ static struct job *open_job(const struct options *o, const struct catalogue *mod
                  "be merged (add a line: seed: %llu)",
                  o->input, (unsigned long long)job->seed);
     if (inside(o, job, complaints) && plan_fits(job, o->memory, complaints)) {
-        if (writes(o) && !lock_take(o->output, &why))
+        if (writes(o) && !lock_take(o->output, &leftover->holder, &why))
             complain(complaints, NULL, "%s", why.text);
         else
             absent(o, complaints); /* another run may have ended meanwhile */
+        if (writes(o) && complaints->count == 0)
+            leftover->file = wholefile_sweep(o->output);
         *store = store_new(job);
         if (complaints->count == 0 && o->resume && writes(o) && target_exists(o->output))
             resume(o, job, *store, complaints);
@@ -325,6 +350,30 @@ static struct job *share_job(struct job *job, char **text, const struct options 
     return job;
 }
 
+/* --max-time, or what the batch system leaves. */
+static struct limit time_limit(const struct options *o) {
+    struct limit limit = {.seconds = o->max_time};
+    struct reason why;
+    double left;
+    char *sentence = NULL, text[32], usable[32];
+    if (!o->max_time_auto)
+        return limit;
+    if (!batch_time_left(&left, &why)) {
+        sentence = format_text("no time limit: %s", why.text);
+    } else if (isinf(left)) {
+        sentence = duplicate_text("no time limit: no batch system sets one");
+    } else {
+        limit = (struct limit){.seconds = batch_usable(left), .hard = true};
+        sentence = format_text("time limit: the batch system leaves %s, the run stops after %s",
+                               duration_text(left, text, sizeof text),
+                               duration_text(limit.seconds, usable, sizeof usable));
+    }
+    log_remark(o, sentence);
+    fprintf(stderr, "potluck: %s\n", sentence);
+    free(sentence);
+    return limit;
+}
+
 /* Rank 0's word on whether to start, to all. */
 static bool agreed(bool start) {
     uint64_t word = start;
@@ -338,6 +387,8 @@ int run(int *argc, char ***argv, const struct options *o, const struct catalogue
     struct reason why;
     struct store *store = NULL;
     struct job *job = NULL;
+    struct leftover leftover = {0};
+    struct limit limit = {0};
     prepare();
     if (!cluster_start(argc, argv, &cluster, &why)) {
         fprintf(stderr, "potluck: %s\n", why.text);
@@ -345,7 +396,7 @@ int run(int *argc, char ***argv, const struct options *o, const struct catalogue
     }
     const bool first = cluster.rank == 0;
     if (first)
-        job = open_job(o, models, &store, &complaints);
+        job = open_job(o, models, &store, &leftover, &complaints);
     if (!agreed(job != NULL)) {
         if (first)
             fputs(complaints.text, stderr);
@@ -358,18 +409,20 @@ int run(int *argc, char ***argv, const struct options *o, const struct catalogue
     CHECK(job);
     if (first) {
         plan_notes(job, stderr);
-        log_begin(o, job, &cluster, run_threads(o));
+        log_begin(o, job, &cluster);
+        say_leftover(o, &leftover);
+        limit = time_limit(o);
     }
     struct ending ending = {o, store};
     const struct farewell farewell = {say_farewell, &ending};
-    const struct account account = conduct_run(job, store, o, &cluster, &farewell);
+    struct account account = conduct_run(job, store, o, &limit, &cluster, &farewell);
     if (first)
         say_farewell(&ending, &account);
+    account_free(&account);
     store_free(store);
     job_free(job);
     if (!first)
         free(text);
-    free(account.refusal);
     cluster_finish();
     return (int)account.code;
 }

@@ -13,6 +13,9 @@
 #include <time.h>
 
 enum { TABLES_SPARE = 8, HUGE_PAGE = 1 << 21 };
+/* Nanoseconds of play after which a parcel goes to the first rank, whatever its range was expected
+ * to take: what is finished is soon safe. */
+static const uint64_t LONG_ENOUGH = 2000000000;
 
 /* Tables of a point, shared by the threads of a rank. */
 struct table_of {
@@ -39,8 +42,31 @@ struct runner {
     atomic_uint home;
 };
 
-unsigned runner_cores(void) {
-    return (unsigned)omp_get_num_procs();
+static void set_bit(uint64_t *bits, unsigned words, int i) {
+    if (i >= 0 && (unsigned)i / 64 < words)
+        bits[i / 64] |= (uint64_t)1 << i % 64;
+}
+
+/* With OMP_PROC_BIND the first thread is on one core by now, and the places tell of all. */
+void runner_cores(uint64_t *bits, unsigned words) {
+    memset(bits, 0, words * sizeof *bits);
+    const int places = omp_get_num_places();
+    for (int p = 0; p < places; p++) {
+        const int n = omp_get_place_num_procs(p);
+        int *ids = allocate((size_t)n + 1, sizeof *ids);
+        omp_get_place_proc_ids(p, ids);
+        for (int i = 0; i < n; i++)
+            set_bit(bits, words, ids[i]);
+        free(ids);
+    }
+    if (places > 0)
+        return;
+    const size_t size = words * sizeof *bits;
+    cpu_set_t *set = allocate(words, sizeof *bits);
+    for (int i = 0; sched_getaffinity(0, size, set) == 0 && i < (int)words * 64; i++)
+        if (CPU_ISSET_S((size_t)i, size, set))
+            set_bit(bits, words, i);
+    free(set);
 }
 
 unsigned runner_threads(unsigned wanted) {
@@ -230,18 +256,18 @@ static void workspace_grow(struct workspace *w, uint64_t size) {
     w->size = size;
 }
 
-/* Plays a range slice by slice; stops early when told to. */
-static void play_range(struct runner *r, struct workspace *work, const struct range *range) {
+/* Plays a range slice by slice into a parcel and leaves it; ends early when told to stop, or when
+ * what is played should not wait any longer. Returns how many were played when more are to be. */
+static uint64_t play_parcel(struct runner *r, struct workspace *work, const void *prepared,
+                            const struct range *range) {
     const struct job *job = r->job;
     const struct point *point = &job->points[range->point];
-    struct table_of *tables = tables_acquire(r, range->point);
-    if (!tables)
-        return;
     struct parcel *p = parcel_new(job, range);
     int64_t *const tally = p->outcome.tally;
     double each = point->facts.nanoseconds;
-    workspace_grow(work, point->facts.bytes_thread);
-    for (uint64_t played = 0; played < range->count && !atomic_load(&r->stop);) {
+    uint64_t played = 0;
+    while (played < range->count && !atomic_load(&r->stop) &&
+           (played == 0 || p->nanoseconds < LONG_ENOUGH)) {
         const double fits = 20e6 / (each > 1 ? each : 1);
         uint64_t slice = fits < 1 ? 1 : (uint64_t)fits;
         if (point->facts.grain > 1)
@@ -252,14 +278,13 @@ static void play_range(struct runner *r, struct workspace *work, const struct ra
         p->outcome.count = slice;
         p->outcome.tally = tally + played * job->model->n_rows;
         const uint64_t start = now_ns(),
-                       need = job->model->play(tables->prepared, point->key, *work, &p->outcome);
+                       need = job->model->play(prepared, point->key, *work, &p->outcome);
         const uint64_t spent = now_ns() - start;
         p->nanoseconds += spent;
         if (need == PLAY_REFUSED) {
             refuse_point(r, range->point, &p->outcome.why);
-            tables_release(r, tables);
             parcel_free(p);
-            return;
+            return 0;
         }
         if (need > 0) {
             workspace_grow(work, need);
@@ -273,11 +298,26 @@ static void play_range(struct runner *r, struct workspace *work, const struct ra
         p->outcome.tally = tally;
         p->outcome.count = played;
     }
-    tables_release(r, tables);
     p->outcome.first = range->first;
     p->outcome.tally = tally;
+    p->more = played < range->count && !atomic_load(&r->stop);
+    const bool more = p->more;
     store_sum(job->model, &p->outcome, p->sums);
     leave_parcel(r, p);
+    return more ? played : 0;
+}
+
+static void play_range(struct runner *r, struct workspace *work, struct range range) {
+    struct table_of *tables = tables_acquire(r, range.point);
+    if (!tables)
+        return;
+    workspace_grow(work, r->job->points[range.point].facts.bytes_thread);
+    uint64_t played;
+    while ((played = play_parcel(r, work, tables->prepared, &range))) {
+        range.first += played;
+        range.count -= played;
+    }
+    tables_release(r, tables);
 }
 
 static void play(struct runner *r) {
@@ -285,7 +325,7 @@ static void play(struct runner *r) {
     while (!atomic_load(&r->stop)) {
         struct range range;
         if (take_range(r, &range))
-            play_range(r, &work, &range);
+            play_range(r, &work, range);
         else
             nanosleep(&(struct timespec){0, 200000}, NULL);
     }

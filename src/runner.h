@@ -13,8 +13,8 @@ struct runner;
 /* Threads this process should use: `wanted` when > 0, else OMP_NUM_THREADS, else the cores it may
  * run on. */
 unsigned runner_threads(unsigned wanted);
-/* Cores this process may run on. */
-unsigned runner_cores(void);
+/* Cores this process may run on: bit i of `bits`, words of 64. */
+void runner_cores(uint64_t *bits, unsigned words);
 struct runner *runner_new(const struct job *job, unsigned threads);
 void runner_free(struct runner *r);
 /* Runs `conduct(context)` on one thread beside the players; returns when it has returned and all

@@ -17,6 +17,7 @@ struct task {
     uint64_t out;      /* replications handed out and not back */
     double each;       /* nanoseconds of a replication */
     uint64_t measured; /* replications behind `each` */
+    uint64_t waits;    /* replications in `waiting` */
     uint64_t counted;  /* what the totals hold of this task: replications left */
     double expected;   /* and nanoseconds left */
 };
@@ -27,7 +28,7 @@ struct schedule {
     struct task *tasks;
     uint64_t *order;  /* points, dearest first */
     uint64_t *cursor; /* per rank, into order */
-    uint64_t points_done, left, played;
+    uint64_t points_done, waiting, left, played;
     double expected;
 };
 
@@ -69,8 +70,11 @@ static uint64_t waiting_count(const struct task *t) {
 static void recount(struct schedule *q, uint64_t point) {
     struct task *t = &q->tasks[point];
     q->left -= t->counted;
+    q->waiting -= t->waits;
+    t->waits = waiting_count(t);
+    q->waiting += t->waits;
     q->expected -= t->expected;
-    t->counted = waiting_count(t) + t->out;
+    t->counted = t->waits + t->out;
     t->expected = (double)t->counted * t->each;
     q->left += t->counted;
     q->expected += t->expected;
@@ -197,7 +201,7 @@ static uint64_t suitable(const struct schedule *q, uint64_t point) {
 
 bool schedule_next(struct schedule *q, unsigned rank, struct range *range) {
     const uint64_t n = q->store->job->n_points;
-    for (uint64_t tried = 0; tried < n; tried++) {
+    for (uint64_t tried = 0; q->waiting > 0 && tried < n; tried++) {
         const uint64_t point = q->order[q->cursor[rank]];
         struct task *t = &q->tasks[point];
         if (t->n_waiting == 0) {
@@ -211,6 +215,8 @@ bool schedule_next(struct schedule *q, unsigned rank, struct range *range) {
         *range = (struct range){point, s->first, count};
         s->first += count;
         t->out += count;
+        t->waits -= count;
+        q->waiting -= count;
         if (s->first == s->end) {
             t->n_waiting--;
             memmove(t->waiting, t->waiting + 1, t->n_waiting * sizeof *t->waiting);
@@ -237,6 +243,10 @@ void schedule_played(struct schedule *q, const struct range *range, uint64_t nan
     }
     advance(q, range->point);
     recount(q, range->point);
+}
+
+double schedule_expected(const struct schedule *q, uint64_t point) {
+    return q->tasks[point].measured ? q->tasks[point].each : 0;
 }
 
 bool schedule_done(const struct schedule *q) {

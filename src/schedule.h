@@ -32,6 +32,8 @@ bool schedule_next(struct schedule *q, unsigned rank, struct range *range);
 /* A range has been played and folded into the store, in `nanoseconds`. Stopping rules are looked at
  * only when a point has all replications below its target. */
 void schedule_played(struct schedule *q, const struct range *range, uint64_t nanoseconds);
+/* Nanoseconds of a replication at a point as measured so far; 0 when nothing is. */
+double schedule_expected(const struct schedule *q, uint64_t point);
 bool schedule_done(const struct schedule *q);
 /* Replications played and wanted so far, expected nanoseconds of play left, and points done. */
 struct outlook {

@@ -74,15 +74,29 @@ static bool write_file(const char *path, const void *data, size_t size) {
     return good && closed;
 }
 
+/* A link to a result stays a link. The temporary file has one name, since there is one writer: what
+ * a killed run leaves is used up by the next. Both names are for the caller to free. */
+static char *names_of(const char *path, char **temporary) {
+    char *target = realpath(path, NULL);
+    if (!target)
+        target = duplicate_text(path);
+    *temporary = format_text("%s.tmp", target);
+    return target;
+}
+
+bool wholefile_sweep(const char *path) {
+    char *temporary, *target = names_of(path, &temporary);
+    const bool swept = unlink(temporary) == 0;
+    free(temporary);
+    free(target);
+    return swept;
+}
+
 bool wholefile_write(const char *path, const void *data, size_t size, struct reason *why) {
     struct stat info;
     if (stat(path, &info) == 0 && !S_ISREG(info.st_mode))
         return refuse(why, "cannot write '%s': it is not a regular file", path);
-    char *target = realpath(path, NULL); /* a link to a result stays a link */
-    if (!target)
-        target = duplicate_text(path);
-    /* One name, since there is one writer: what a killed run leaves is used up by the next. */
-    char *temporary = format_text("%s.tmp", target);
+    char *temporary, *target = names_of(path, &temporary);
     bool good = write_file(temporary, data, size) && rename(temporary, target) == 0;
     if (!good) {
         const int error = errno;

@@ -73,6 +73,12 @@ void edges_free(struct edges *e) {
     free(e);
 }
 
+const char *bridge_version(void) {
+    const char *text = "";
+    igraph_version(&text, NULL, NULL, NULL);
+    return text;
+}
+
 struct edges *bridge_complete(uint64_t n, struct reason *why) {
     igraph_t g;
     begin();

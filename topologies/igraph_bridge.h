@@ -14,6 +14,8 @@
 struct edges;
 struct graph;
 
+/* That of igraph. */
+const char *bridge_version(void);
 struct edges *bridge_complete(uint64_t n, struct reason *why);
 /* Row-major, last side fastest (igraph counts the other way round; the sides are handed over
  * reversed). */

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _GNU_SOURCE
+#include "batch.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static const char *variable(const char *name) {
+    const char *value = getenv(name);
+    return value && *value ? value : NULL;
+}
+
+/* A number of a job is digits; what else stands there is not given to a shell. */
+static const char *job_number(void) {
+    const char *id = variable("SLURM_JOB_ID");
+    return id && strlen(id) < 32 && id[strspn(id, "0123456789")] == '\0' ? id : NULL;
+}
+
+char *batch_job(void) {
+    const char *id = job_number();
+    return id ? format_text("Slurm job %s", id) : NULL;
+}
+
+char *batch_text(void) {
+    static const struct {
+        const char *name, *format;
+    } more[] = {{"SLURM_ARRAY_TASK_ID", "%s, task %s"},
+                {"SLURM_ARRAY_JOB_ID", "%s of array %s"},
+                {"SLURM_RESTART_COUNT", "%s, restart %s"},
+                {"SLURM_JOB_NODELIST", "%s, nodes %s"},
+                {"SLURM_JOB_PARTITION", "%s, partition %s"}};
+    char *text = batch_job();
+    for (size_t i = 0; text && i < sizeof more / sizeof *more; i++) {
+        const char *value = variable(more[i].name);
+        char *longer = value ? NULL : text;
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+        if (value)
+            longer = format_text(more[i].format, text, value);
+#pragma GCC diagnostic pop
+        if (longer != text)
+            free(text);
+        text = longer;
+    }
+    return text;
+}
+
+/* [days-][hours:]minutes:seconds, as squeue prints it. */
+static bool parse_left(const char *text, double *seconds) {
+    double days = 0, part[3] = {0};
+    unsigned n = 0;
+    const char *dash = strchr(text, '-');
+    if (dash) {
+        days = strtod(text, NULL);
+        text = dash + 1;
+    }
+    for (; n < 3 && isdigit((unsigned char)*text); n++) {
+        char *end;
+        part[n] = (double)strtoul(text, &end, 10);
+        text = *end == ':' ? end + 1 : end;
+    }
+    if (n < 2 || *text)
+        return false;
+    *seconds = 86400 * days;
+    *seconds += n == 3 ? 3600 * part[0] + 60 * part[1] + part[2] : 60 * part[0] + part[1];
+    return true;
+}
+
+static bool ask_queue(const char *id, double *seconds, struct reason *why) {
+    char *command = format_text("squeue -h -j %s -o %%L 2>/dev/null", id), answer[64] = "";
+    FILE *f = popen(command, "r");
+    free(command);
+    const bool said = f && fgets(answer, sizeof answer, f);
+    if (f)
+        pclose(f);
+    answer[strcspn(answer, "\n")] = '\0';
+    const char *text = answer + strspn(answer, " ");
+    if (strcmp(text, "UNLIMITED") == 0)
+        *seconds = INFINITY;
+    else if (!said || !parse_left(text, seconds))
+        return refuse(why, "squeue does not say how much time is left to job %s%s%s", id,
+                      *text ? ": " : "", text);
+    return true;
+}
+
+bool batch_time_left(double *seconds, struct reason *why) {
+    const char *id = job_number(), *end = variable("SLURM_JOB_END_TIME");
+    *seconds = INFINITY;
+    if (!id)
+        return true;
+    if (!end)
+        return ask_queue(id, seconds, why);
+    *seconds = strtod(end, NULL) - (double)time(NULL);
+    return true;
+}
+
+double batch_usable(double seconds) {
+    const double margin = fmin(60, seconds / 10);
+    return fmax(seconds - margin, 1);
+}
