@@ -329,7 +329,7 @@ void help_print(FILE *out, enum command command) {
     fputs("potluck: a parallel Monte Carlo experiment runner for load-balancing research\n\n", out);
     for (unsigned i = 0; i < n_command_rows; i++) {
         char *left = format_text("potluck %s %s", command_rows[i].name, command_rows[i].operand);
-        fprintf(out, "  %-24s %s\n", left, command_rows[i].meaning);
+        fprintf(out, "  %-30s %s\n", left, command_rows[i].meaning);
         free(left);
     }
     fputs("\npotluck COMMAND --help says more; man potluck says most.\n"

@@ -286,8 +286,7 @@ const struct option_row option_rows[] = {
     {"--threads", "N", RUN | PLAN, "threads of each rank; default: the cores it may use",
      set_threads},
     {"--max-time", "T", RUN,
-     "save and stop with exit code 75 after this time: 90, 10m, 2h, 1-00:00:00; auto: what Slurm "
-     "leaves",
+     "save and stop with exit code 75 after a time: 90, 2h, 1-00:00:00, auto (Slurm's)",
      set_max_time},
     {"--checkpoint", "T", RUN, "time between snapshots; default 60 seconds", set_checkpoint},
     {"--memory", "SIZE", RUN | PLAN | GRAPH,

@@ -125,6 +125,17 @@ static void test_every_option(void **state) {
     o = good("graph a.yaml", s);
     assert_null(o.write);
     options_free(&o);
+    o = good("run a.yaml --replications 10:1_000 --max-time auto", s);
+    assert_true(o.part_first == 10 && o.part_end == 1000 && o.max_time_auto && o.max_time == 0);
+    options_free(&o);
+    o = good("merge --force all.h5 a.h5 b.h5 --accept-source c.h5", s);
+    assert_int_equal(o.command, COMMAND_MERGE);
+    assert_string_equal(o.output, "all.h5");
+    assert_int_equal(o.n_inputs, 3);
+    assert_string_equal(o.inputs[0], "a.h5");
+    assert_string_equal(o.inputs[2], "c.h5");
+    assert_true(o.force && o.accept_source);
+    options_free(&o);
     o = good("list", s);
     assert_null(o.topic);
     o = good("list policies", s);
@@ -213,8 +224,9 @@ static void test_mistakes(void **state) {
     static const struct {
         const char *line, *words;
     } cases[] = {
-        {"rum a.yaml", "unknown command 'rum' (allowed: run, plan, show, graph, list, help; did "
-                       "you mean 'run'?)"},
+        {"rum a.yaml",
+         "unknown command 'rum' (allowed: run, plan, show, graph, merge, list, help; did "
+         "you mean 'run'?)"},
         {"a.yaml", "did you mean 'potluck run a.yaml'?"},
         {"a.h5", "did you mean 'potluck show a.h5'?"},
         {"--threads 2 run a.yaml", "the command comes before its options: '--threads'"},
@@ -257,11 +269,26 @@ static void test_mistakes(void **state) {
         {"graph a.yaml -o a.txt", "-o is an option of run, not of graph"},
         {"run a.yaml --write a.txt", "--write is an option of graph, not of run"},
         {"help rum", "did you mean 'run'?"},
+        {"run a.yaml --replications 100", "counted from 0, not '100' (-r 100 sets their number)"},
+        {"run a.yaml --replications 1:x", "--replications must be A:B"},
+        {"run a.yaml --replications :5", "--replications must be A:B"},
+        {"run a.yaml --replications 5:", "--replications must be A:B"},
+        {"run a.yaml --replications 1:2:3", "--replications must be A:B"},
+        {"run a.yaml --replications 7:7", "A below B and B at most 4294967295, not 7:7"},
+        {"run a.yaml --replications 7:4294967296", "B at most 4294967295"},
+        {"run a.yaml --replications 0:9 --only 3", "--replications contradicts --only"},
+        {"run a.yaml --replications 0:9 -r 8", "--replications goes beyond -r 8"},
+        {"show a.h5 --replications 0:9", "--replications is an option of run, plan, not of show"},
+        {"merge", "merge needs a file to write and files to merge: potluck merge OUT.h5 IN.h5..."},
+        {"merge a.h5", "merge needs a file to write and files to merge"},
+        {"merge a.h5 b.h5 --resume", "--resume is an option of run, not of merge"},
+        {"run a.yaml --max-time later", "--max-time must be a time such as"},
     };
     for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++)
         refused_with(cases[i].line, cases[i].words);
     refused("run --thread 4 a.yaml --csv -r x --resume --force",
-            "potluck: unknown option '--thread' of run (allowed: -o, -r, --resume, --force, "
+            "potluck: unknown option '--thread' of run (allowed: -o, -r, --replications, --resume, "
+            "--force, "
             "--accept-source, --threads, "
             "--max-time, --checkpoint, --memory, --only, --progress, --help, --version; did you "
             "mean '--threads'?)\n"

@@ -228,6 +228,48 @@ static void test_resume(void **state) {
     fx_job_free(x);
 }
 
+/* Parts of the replications, each in a file of its own whose axis begins where the part does, are
+ * together the file of one run. */
+static void test_merging_parts(void **state) {
+    (void)state;
+    for (int means = 0; means < 2; means++) {
+        const struct fixture f = {
+            .points = 3, .servers = true, .means = means == 1, .farthest = 12};
+        struct fx_job *x = fx_job_new(f);
+        struct store *whole = filled(x, f, (const uint64_t[]){90, 90, 90}),
+                     *merged = store_new(&x->job);
+        static const struct span parts[] = {{60, 61}, {0, 60}, {61, 90}};
+        for (unsigned i = 0; i < sizeof parts / sizeof *parts; i++) {
+            struct store *part = store_new(&x->job), *again = store_new(&x->job);
+            x->job.part = parts[i];
+            for (unsigned p = 0; p < f.points; p++)
+                fx_play(part, f, p, parts[i]);
+            check_round_trip(part);
+            const struct image a = image_of(part);
+            x->job.part = (struct span){0};
+            struct reason why = {0};
+            struct saved *saved = open_image(a, &why);
+            assert_non_null(saved);
+            assert_false(results_complete(saved));
+            assert_true(results_load(saved, again, &why));
+            results_close(saved);
+            store_merge(merged, again);
+            store_free(part);
+            store_free(again);
+            free(a.data);
+        }
+        for (unsigned p = 0; p < f.points; p++)
+            merged->points[p].done = true;
+        const struct image a = image_of(whole), b = image_of(merged);
+        assert_same(a, b);
+        free(a.data);
+        free(b.data);
+        store_free(whole);
+        store_free(merged);
+        fx_job_free(x);
+    }
+}
+
 static const struct column *column_of(const struct table *t, const char *name) {
     for (unsigned i = 0; i < t->n_columns; i++)
         if (strcmp(t->columns[i].name, name) == 0)
@@ -733,6 +775,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(test_round_trips),
         cmocka_unit_test(test_gaps),
         cmocka_unit_test(test_resume),
+        cmocka_unit_test(test_merging_parts),
         cmocka_unit_test(test_table_of_points),
         cmocka_unit_test(test_pairing),
         cmocka_unit_test(test_fifty_points),
