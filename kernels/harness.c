@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { HARNESS_MILLISECONDS, HARNESS_HOW };
+enum { HARNESS_MILLISECONDS, HARNESS_HOW, HARNESS_BINS };
 
 static const struct parameter parameters[] = {
     [HARNESS_MILLISECONDS] = {.name = "milliseconds",
@@ -24,10 +24,25 @@ static const struct parameter parameters[] = {
                      .words = "spin|sleep",
                      .units = "1",
                      .meaning = "keep a core busy, or wait"},
+    [HARNESS_BINS] = {.name = "bins",
+                      .type = TYPE_COUNT,
+                      .lower = 0,
+                      .upper = 4096,
+                      .standard = "0",
+                      .units = "1",
+                      .meaning = "counts in each of the 50 batches of a result; 0: none"},
 };
 
 static const struct row rows[] = {
     {"replication_index", "1", "index of the replication", "", true},
+};
+
+static const struct histogram histograms[] = {
+    {.name = "part_count",
+     .units = "replication",
+     .long_name = "replications by their index modulo the number of bins",
+     .axis = AXIS_LOAD,
+     .batched = true},
 };
 
 static bool examine(const struct value *v, const struct budget *budget, struct facts *f,
@@ -36,6 +51,7 @@ static bool examine(const struct value *v, const struct budget *budget, struct f
     (void)why, (void)at;
     *f = (struct facts){
         .nanoseconds = v[HARNESS_MILLISECONDS].real * 1e6 + 100, .grain = 1, .row[0] = {0, 1}};
+    f->bins[0] = f->likely[0] = v[HARNESS_BINS].count;
     snprintf(f->sampler, sizeof f->sampler, "none");
     return true;
 }
@@ -48,13 +64,15 @@ static void shared_text(const struct value *v, char *text, size_t size) {
 struct harness {
     double seconds;
     bool sleeps;
+    uint64_t bins;
 };
 
 static void *prepare(const struct value *v, uint64_t key, const struct budget *budget,
                      struct reason *why) {
     (void)key, (void)budget, (void)why;
     struct harness *h = allocate(1, sizeof *h);
-    *h = (struct harness){v[HARNESS_MILLISECONDS].real / 1000, v[HARNESS_HOW].word == 1};
+    *h = (struct harness){v[HARNESS_MILLISECONDS].real / 1000, v[HARNESS_HOW].word == 1,
+                          v[HARNESS_BINS].count};
     return h;
 }
 
@@ -78,15 +96,21 @@ static uint64_t play(const void *prepared, uint64_t key, struct workspace work,
             while (now() < end)
                 ;
         }
-        out->tally[r] = (int64_t)(out->first + r);
+        const uint64_t index = out->first + r;
+        out->tally[r] = (int64_t)index;
+        if (out->histogram[0])
+            out->histogram[0][index % BATCHES * out->stride[0] + index % h->bins]++;
     }
+    out->used[0] = h->bins;
     return 0;
 }
 
 const struct model ISA(model_harness) = {
-    .kind = {"harness", "does nothing for a stated time: measures the runner", "", parameters, 2},
+    .kind = {"harness", "does nothing for a stated time: measures the runner", "", parameters, 3},
     .rows = rows,
     .n_rows = 1,
+    .histograms = histograms,
+    .n_histograms = 1,
     .law = -1,
     .cost = -1,
     .contender = -1,

@@ -239,8 +239,10 @@ static void conduct_first(void *context) {
             run->account.signal = heard;
             break;
         }
+        const double cpu = cpu_now();
         const bool some = gather(run);
         hand_out(run);
+        run->account.conducting += some ? cpu_now() - cpu : 0;
         if (clock_now() >= run->snapshots.next)
             publish(run, false);
         look_for_dead(run);
@@ -251,7 +253,7 @@ static void conduct_first(void *context) {
             nanosleep(&(struct timespec){0, 1000000}, NULL);
     }
     end_run(run, 0.4);
-    run->account.conducting = cpu_now() - run->cpu;
+    run->account.awake = cpu_now() - run->cpu;
     const struct outlook outlook = schedule_outlook(run->schedule);
     progress_end(run->progress, run->account.refusal ? NULL : &outlook, run->account.wall);
     if (runner_home(run->runner))

@@ -40,7 +40,8 @@ struct account {
     double writing; /* seconds of writing them */
     uint64_t
         messages; /* that rank 0 took in or sent, its own players' parcels and ranges included */
-    double conducting; /* seconds of CPU that it took to, snapshots apart */
+    double conducting; /* seconds of CPU for that */
+    double awake;      /* the same and looking for messages in vain, snapshots apart */
     unsigned ranks;
     struct share *shares; /* [ranks]; owned */
 };

@@ -11,6 +11,12 @@
 
 static void (*end_program)(int code) = exit;
 
+static void (*tidy_up)(void);
+
+void before_failure(void (*tidy)(void)) {
+    tidy_up = tidy;
+}
+
 void on_failure(void (*end)(int code)) {
     end_program = end ? end : exit;
 }
@@ -33,6 +39,8 @@ void world_failed(const char *format, ...) {
     fputc('\n', stderr);
     va_end(args);
     fflush(stderr);
+    if (tidy_up)
+        tidy_up();
     end_program(EXIT_WORLD);
     abort(); /* the way to end came back */
 }

@@ -51,6 +51,8 @@ const char *nearest_name(const char *word, const char *const *names, size_t n);
 _Noreturn void world_failed(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* How to end the whole program, all ranks (cluster.c sets MPI_Abort); the default is exit(). */
 void on_failure(void (*end)(int code));
+/* What is to be tidied up before; NULL: nothing. */
+void before_failure(void (*tidy)(void));
 
 /* malloc, calloc and realloc that never return NULL: out of memory is one sentence and exit 1.
  * allocate() zeroes. count * size is checked for overflow. */

@@ -124,6 +124,7 @@ bool lock_take(const char *path, char **stale, struct reason *why) {
     free(me);
     held = fd;
     held_path = name;
+    before_failure(lock_release); /* a lock that stays tells of a run that died */
     touched = time(NULL);
     return true;
 }
@@ -141,5 +142,6 @@ void lock_release(void) {
     unlink(held_path);
     close(held);
     free(held_path);
+    before_failure(NULL);
     held = -1;
 }

@@ -222,9 +222,9 @@ void log_end(const struct options *o, const struct job *job, const struct accoun
     for (unsigned r = 0; r < a->ranks; r++)
         note_rank(o, r, &a->shares[r], a->wall);
     if (a->messages)
-        note(o, "conductor: %llu messages, %.2f us of CPU each, %.2f %% of a core",
+        note(o, "conductor: %llu messages, %.2f us of CPU each; %.2f %% of a core with all waiting",
              (unsigned long long)a->messages, 1e6 * a->conducting / (double)a->messages,
-             a->wall > 0 ? 100 * a->conducting / a->wall : 0.0);
+             a->wall > 0 ? 100 * a->awake / a->wall : 0.0);
     if (a->signal)
         note(o, "signal: %s", strsignal(a->signal));
     const double busy = a->wall > 0 ? a->kernel / (a->wall * a->players) : 0;

@@ -15,10 +15,11 @@ all=(unit oracle parallel cli analysis style)
 on_demand=(verify bench fuzz)
 [ $# -gt 0 ] || set -- "${all[@]}"
 
-passed=0 failed=0 child=
+passed=0 failed=0
+declare -A running=() # what runs now, by process
 scratch=$(mktemp -d)
 # Whatever runs when this script is stopped, stops too.
-trap '[ -z "$child" ] || kill "$child" 2>/dev/null; rm -rf "$scratch"' EXIT
+trap 'kill "${!running[@]}" 2>/dev/null; rm -rf "$scratch"' EXIT
 trap 'exit 130' INT TERM HUP
 
 finish() {
@@ -42,21 +43,31 @@ count() {
     passed=$((passed + p)) failed=$((failed + f))
 }
 
-# run WHAT COMMAND...: at most `limit` seconds, output shown and counted.
-limit=1800
+# run WHAT COMMAND...: at most `limit` seconds, and at most `lanes` of them at a time; shown and counted when it ends.
+limit=1800 lanes=1
 run() {
-    local what=$1 code
+    local what=$1
     shift
-    echo "== $what"
-    : >"$scratch/log"
-    timeout --kill-after=10 "$limit" "$@" >"$scratch/log" 2>&1 &
-    child=$!
-    tail --pid="$child" --sleep-interval=0.2 --lines=+1 --follow "$scratch/log" &
-    wait "$child"
+    [ ${#running[@]} -lt "$lanes" ] || collect
+    echo "-- $what begins"
+    timeout --kill-after=10 "$limit" "$@" >"$scratch/${what//\//-}" 2>&1 &
+    running[$!]=$what
+}
+
+# collect: waits for the next one that ends.
+collect() {
+    local process code what
+    wait -n -p process "${!running[@]}"
     code=$?
-    child=
-    wait
-    count "$scratch/log" "$code" "$what"
+    what=${running[$process]}
+    unset "running[$process]"
+    echo "== $what"
+    cat "$scratch/${what//\//-}"
+    count "$scratch/${what//\//-}" "$code" "$what"
+}
+
+collect_all() {
+    while [ ${#running[@]} -gt 0 ]; do collect; done
 }
 
 suite() {
@@ -84,13 +95,17 @@ export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=no
 
 shopt -s nullglob
 for tier in "$@"; do
+    # Scripts of one core each go in pairs; what kills, or fills the machine with ranks, goes alone.
+    [[ " oracle cli analysis " == *" $tier "* ]] && lanes=2 || lanes=1
     suite "$tier"
+    collect_all
     for script in "$root/test/$tier"/[!_]*.py; do
         run "$tier/${script##*/}" /usr/bin/python3 "$script" "$build/potluck"
     done
     for script in "$root/test/$tier"/[!_]*.sh; do
         run "$tier/${script##*/}" bash "$script" "$build/potluck"
     done
+    collect_all
     if [ "$tier" = bench ]; then
         /usr/bin/ninja -C "$build" bench && "$build/bench" && passed=$((passed + 1)) || failed=$((failed + 1))
     fi
@@ -99,6 +114,7 @@ for tier in "$@"; do
         for script in laws experiments chain_check dht_theory_check dht_shapes; do
             run "oracle/$script.py at high power" /usr/bin/python3 "$root/test/oracle/$script.py" "$build/potluck" --tier verify
         done
+        collect_all
         limit=1800
     fi
 done
