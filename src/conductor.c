@@ -9,6 +9,7 @@
 #include "log.h"
 #include "plan.h"
 #include "progress.h"
+#include "results.h"
 #include "runner.h"
 #include "snapshots.h"
 
@@ -232,6 +233,10 @@ static void end_run(struct run *run, double grace) {
 static void conduct_first(void *context) {
     struct run *run = context;
     run->changed = true;
+    if (run->options->output) {
+        hand_out(run);
+        results_warm_up();
+    }
     run->cpu = cpu_now();
     while (!run->account.refusal && !schedule_done(run->schedule)) {
         if (heard || time_is_up(run)) {

@@ -90,10 +90,27 @@ static bool is_at(int fd, const char *name) {
     return fstat(fd, &mine) == 0 && stat(name, &there) == 0 && mine.st_ino == there.st_ino;
 }
 
-bool lock_take(const char *path, char **stale, struct reason *why) {
-    char *target = realpath(path, NULL); /* every name of a file has the same lock */
-    char *name = format_text("%s.lock", target ? target : path), holder[200] = "";
+/* Every name of a file has the same lock. */
+static char *lock_name(const char *path) {
+    char *target = realpath(path, NULL), *name = format_text("%s.lock", target ? target : path);
     free(target);
+    return name;
+}
+
+char *lock_holder(const char *path) {
+    char *name = lock_name(path), holder[200] = "";
+    const int fd = open(name, O_RDONLY | O_CLOEXEC);
+    free(name);
+    if (fd < 0)
+        return NULL;
+    const bool taken = flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    read_holder(fd, holder, sizeof holder);
+    close(fd);
+    return taken ? duplicate_text(holder) : NULL;
+}
+
+bool lock_take(const char *path, char **stale, struct reason *why) {
+    char *name = lock_name(path), holder[200] = "";
     *stale = NULL;
     const int fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (fd < 0) {

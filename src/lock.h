@@ -11,6 +11,8 @@
 /* Takes the lock of `path`, or says who holds it. May watch a lock of another node for a minute,
  * and says so on stderr. *stale, to be freed, tells of a run that died here; NULL: none did. */
 bool lock_take(const char *path, char **stale, struct reason *why);
+/* Who writes `path` now; NULL: nobody that can be seen from here. The caller frees. */
+char *lock_holder(const char *path);
 /* To be called now and then: touches the file every few seconds. */
 void lock_touch(void);
 void lock_release(void);

@@ -4,8 +4,10 @@
 #include "run.h"
 
 #include "graph_report.h"
+#include "lock.h"
 #include "merge.h"
 #include "plan.h"
+#include "progress.h"
 #include "table.h"
 #include "version.h"
 
@@ -14,6 +16,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 
 /* The models at the level POTLUCK_ISA asks for, else at the best this processor has. */
 static const struct catalogue *choose_models(struct complaints *complaints) {
@@ -61,12 +65,23 @@ static int graph(const struct options *options, const struct catalogue *models,
     return reported ? EXIT_DONE : give_up(complaints);
 }
 
+/* A snapshot of a run that goes on will be replaced. */
+static void say_writer(const char *path) {
+    struct stat info;
+    char *holder = lock_holder(path), age[32];
+    if (holder && stat(path, &info) == 0)
+        fprintf(stderr, "potluck: a run goes on (%s); this is its snapshot of %s ago\n", holder,
+                duration_text(difftime(time(NULL), info.st_mtime), age, sizeof age));
+    free(holder);
+}
+
 static int show(const struct options *options, struct complaints *complaints) {
     struct reason why;
     struct saved *saved = results_open(options->input, &why);
     struct table *table = saved ? results_table(saved, &why) : NULL;
     if (!table)
         complain(complaints, NULL, "%s", why.text);
+    say_writer(options->input);
     const bool shown = table && table_show(table, options->by, options->format, stdout, complaints);
     table_free(table);
     results_close(saved);

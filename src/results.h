@@ -10,6 +10,8 @@
 
 /* That of HDF5. */
 const char *results_version(void);
+/* Does what HDF5 does but once, so that the first file takes no longer than the next. */
+void results_warm_up(void);
 /* Bytes of the file for the store as it stands. The caller frees. */
 void *results_image(const struct store *s, size_t *size);
 /* Writes image to `path` by way of a temporary file in the same folder. Returns false with the
