@@ -87,10 +87,10 @@ class Lab:
             **more,
         )
 
-    def run(self, job, out, *options, layout=None, program=None, **more):
+    def run(self, job, out, *options, layout=None, program=None, seconds=120, **more):
         """Plays a job to its end; returns (exit code, stdout, stderr)."""
         words = self.command(job, out, *options, layout=layout, program=program)
-        return wait(self.start(words, **more))
+        return wait(self.start(words, **more), seconds)
 
 
 def wait(process, seconds=120):

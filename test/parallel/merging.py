@@ -18,6 +18,8 @@ import _dht_jobs
 import _queue_jobs
 from _common import Checks, Lab, digest
 
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+
 PLACES = """
 title: parts
 seed: 5
@@ -195,13 +197,31 @@ def elsewhere(checks, lab):
     checks.check(out.exists() and digest(out) == digest(once), "a job with a file: other bytes")
 
 
+def as_in_the_readme(checks, lab):
+    """The commands of README, "Long runs", in their order."""
+    text = (ROOT / "README.md").read_text().split("## Long runs")[1].split("\n## ")[0]
+    lines = re.findall(r"^    potluck (.*?)(?: *#.*)?$", text, re.M)
+    folder = lab.folder / "readme"
+    folder.mkdir()
+    (folder / "job.yaml").write_text(SMALL.format(seed=8, r=1000, n=50))
+    checks.check(len(lines) == 6, f"README has {len(lines)} commands for long runs")
+    for line in lines:
+        done = subprocess.run([lab.program, *line.split()], cwd=folder, capture_output=True, text=True, check=False)
+        checks.same(done.returncode, 0, f"potluck {line}: {done.stderr.strip()}")
+    once = lab.fresh()
+    lab.run(folder / "job.yaml", once)
+    checks.same(digest(folder / "all.h5"), digest(once), "README: parts and one run")
+    lab.run(folder / "job.yaml", once, "--force", "-r", 5000)
+    checks.same(digest(folder / "out.h5"), digest(once), "README: more replications and one run")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("program")
     arguments = parser.parse_args()
     checks = Checks()
     with Lab(arguments.program) as lab:
-        for part in (unions, topping_up, refusals, elsewhere):
+        for part in (unions, topping_up, refusals, elsewhere, as_in_the_readme):
             part(checks, lab)
     return checks.finish()
 
