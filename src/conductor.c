@@ -25,6 +25,7 @@ enum tag {
     TAG_RANGE,
     TAG_PARCEL,
     TAG_ALIVE, /* nothing else to say */
+    TAG_HEARD, /* a signal came here alone */
     TAG_STOP,  /* milliseconds of grace, exit code if nothing else follows */
     TAG_HOME,  /* all players are home */
     TAG_CODE,  /* the exit code */
@@ -156,6 +157,8 @@ static bool gather(struct run *run) {
         }
         if (tag == TAG_READY) {
             welcome(run, rank, (const struct seat *)words);
+        } else if (tag == TAG_HEARD) {
+            heard = (sig_atomic_t)words[0];
         } else if (tag == TAG_HOME) {
             run->ranks_home++;
         } else if (tag == TAG_REFUSED) {
@@ -304,6 +307,15 @@ static bool pass_refusal(struct run *run) {
     return true;
 }
 
+/* A signal that came to this rank is for all; true when one is new. */
+static bool pass_signal(struct run *run) {
+    if (!heard || run->account.signal)
+        return false;
+    run->account.signal = heard;
+    tell_first(run, TAG_HEARD, (uint64_t[]){(uint64_t)heard}, 1);
+    return true;
+}
+
 /* Does what rank 0 says; true when it said something. *until: when to leave, once it said stop. */
 static bool obey(struct run *run, double *until, bool *code_known) {
     bool some = false;
@@ -337,7 +349,7 @@ static void conduct_other(void *context) {
     bool code_known = false;
     tell_first(run, TAG_READY, (const uint64_t *)&run->account.shares[0].seat, SEAT_WORDS);
     while (until == 0 || (!runner_home(run->runner) && clock_now() < until)) {
-        const bool passed = pass_parcels(run) || pass_refusal(run);
+        const bool passed = pass_parcels(run) || pass_refusal(run) || pass_signal(run);
         if (clock_now() - run->said > SAYS)
             tell_first(run, TAG_ALIVE, NULL, 0);
         if (!obey(run, &until, &code_known) && !passed)
