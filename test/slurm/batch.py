@@ -20,15 +20,17 @@ from _common import Checks, Lab, digest, until
 SCRIPTS = ROOT / "jobs" / "slurm"
 CORES = min(2, len(os.sched_getaffinity(0)))  # mpirun does not bind a rank to more than there are
 
-# A few seconds of one core in small ranges, a small file: the first snapshot of a start comes soon.
+# Seconds of one core in many ranges, a small file: the first snapshot of a start comes soon. What is to be interrupted
+# plays larger systems, so that there is time.
 JOB = """
 title: on a cluster
 seed: 20261129
 replications: {replications}
-topology: {{ring: {{n: 100003}}}}
+topology: {{ring: {{n: {n}}}}}
 policy: [pot, {{unif-pot: {{k: [1, 2, 3, 4]}}}}, {{choices: {{d: 2}}}}]
 """
 POINTS, REPLICATIONS = 6, 501
+SIZES = {"short": 100003, "long": 300007}
 SLOW = "title: slow\nseed: 1\nmodel: harness\nreplications: 100000\nmilliseconds: 20\nhow: sleep\n"
 
 # Snapshots as often as may be; the scripts know nothing of it.
@@ -39,20 +41,22 @@ exec {program} "$@"
 
 
 class Site:
-    """A Slurm, the program on it, the job and what a plain run makes of it."""
+    """A Slurm, the program on it, jobs and what a plain run makes of them."""
 
     def __init__(self, checks, lab, slurm):
         self.checks, self.lab, self.slurm = checks, lab, slurm
-        self.job, plain = lab.job(JOB.format(replications=REPLICATIONS)), lab.fresh()
-        checks.same(lab.run(self.job, plain)[0], 0, "a plain run: exit code")
-        self.expected = digest(plain)
+        self.jobs, self.expected = {}, {}
+        for name, n in SIZES.items():
+            self.jobs[name], plain = lab.job(JOB.format(n=n, replications=REPLICATIONS), name), lab.fresh()
+            checks.same(lab.run(self.jobs[name], plain)[0], 0, f"a plain run, {name}: exit code")
+            self.expected[name] = digest(plain)
         wrapper = lab.folder / "potluck"
         wrapper.write_text(WRAPPER.format(program=lab.program))
         wrapper.chmod(0o755)
         slurm.environment["POTLUCK"] = str(wrapper)
 
-    def submit(self, script, out, *options, job=None, **variables):
-        return self.slurm.submit(*options, SCRIPTS / script, job or self.job, out, **variables)
+    def submit(self, script, job, out, *options, **variables):
+        return self.slurm.submit(*options, SCRIPTS / script, self.jobs[job], out, **variables)
 
     def said(self, job):
         """What the tasks of a job printed."""
@@ -62,25 +66,22 @@ class Site:
     def ends(self, job, how, what):
         return self.checks.same(self.slurm.outcome(job), how, f"{what}: how it ended ({self.said(job)})")
 
-    def completes(self, job, out, what):
+    def plain(self, out, what, name="short"):
+        self.checks.check(digest(out) == self.expected[name], f"{what}: other bytes than a plain run")
+
+    def completes(self, job, out, what, name="short"):
         """The job ends well, with the bytes of a plain run."""
         if self.ends(job, "COMPLETED 0:0", what):
-            self.checks.check(digest(out) == self.expected, f"{what}: other bytes than a plain run")
+            self.plain(out, what, name)
 
-    def interrupts(self, out, *words):
-        """Gives a command as soon as the run has saved something new."""
-        before = saved_at(out)
-        until(lambda: saved_at(out) != before, 60)
+    def tell(self, *words):
         code, _, err = self.slurm.run(*words)
         self.checks.same(code, 0, f"{' '.join(words)}: exit code ({err.strip()})")
 
 
-def saved_at(out):
-    return out.stat().st_mtime_ns if out.exists() else None
-
-
 def log_of(out):
-    return pathlib.Path(f"{out}.log").read_text()
+    path = pathlib.Path(f"{out}.log")
+    return path.read_text() if path.exists() else ""
 
 
 def played(out):
@@ -90,12 +91,12 @@ def played(out):
 
 def one_node(site):
     out = site.lab.fresh()
-    site.completes(site.submit("one-node.sh", out), out, "one-node.sh")
+    site.completes(site.submit("one-node.sh", "short", out), out, "one-node.sh")
     out = site.lab.fresh()
-    words = [site.lab.program, "run", site.job, "-o", out, "--progress", "none"]
+    words = [site.lab.program, "run", site.jobs["short"], "-o", out, "--progress", "none"]
     code, _, err = site.slurm.run("srun", "--mpi=pmix", "-n", "2", *words)
     site.checks.same(code, 0, f"srun --mpi=pmix: exit code ({err.strip()})")
-    site.checks.check(digest(out) == site.expected, "srun --mpi=pmix: other bytes than a plain run")
+    site.plain(out, "srun --mpi=pmix")
     out = site.lab.fresh()
     words[words.index("-o") + 1] = out
     code, _, err = site.slurm.run("srun", "-n", "2", *words)
@@ -109,7 +110,7 @@ def many_nodes(site):
     for launch in ("srun", "mpirun"):
         out, what = site.lab.fresh(), f"many-nodes.sh, {launch}"
         layout = ("--nodes=4", "--ntasks-per-node=1", f"--cpus-per-task={CORES}")
-        job = site.submit("many-nodes.sh", out, *layout, LAUNCH=launch)
+        job = site.submit("many-nodes.sh", "short", out, *layout, LAUNCH=launch)
         site.completes(job, out, what)
         ranks = re.findall(r" rank (\d+): host \S+ .*\b(\d+) threads?$", log_of(out), re.M)
         expected = [(str(r), str(CORES)) for r in range(4)]
@@ -118,17 +119,17 @@ def many_nodes(site):
 
 def array(site):
     out = site.lab.fresh()
-    parts = site.submit("array.sh", out, "--cpus-per-task=1")
-    merge = site.submit("merge.sh", out, f"--dependency=afterok:{parts}")
+    parts = site.submit("array.sh", "short", out, "--cpus-per-task=1")
+    merge = site.submit("merge.sh", "short", out, f"--dependency=afterok:{parts}")
     site.ends(parts, "COMPLETED 0:0", "array.sh")
     site.completes(merge, out, "array.sh and merge.sh")
     files = sorted(out.parent.glob(f"{out.stem}.part-*.h5"))
     site.checks.same(len(files), 4, "array.sh: files of parts")
     site.checks.same(sum(played(f)[0] for f in files), POINTS * REPLICATIONS, "array.sh: replications of all parts")
-    again = site.submit("array.sh", out, "--cpus-per-task=1", "--array=2")
+    again = site.submit("array.sh", "short", out, "--cpus-per-task=1", "--array=2")
     site.ends(again, "COMPLETED 0:0", "part 2 alone, once more")
     site.checks.same(played(files[2])[1:], [0], "part 2 alone, once more: replications")
-    beyond = site.submit("array.sh", out, "--cpus-per-task=1", "--array=4")
+    beyond = site.submit("array.sh", "short", out, "--cpus-per-task=1", "--array=4")
     site.ends(beyond, "FAILED 2:0", "a part that there is not")
 
 
@@ -136,14 +137,15 @@ def requeued(site):
     """USR1 again and again, until the bound on restarts; then once more by hand."""
     out = site.lab.fresh()
     layout = ("--nodes=2", "--ntasks-per-node=1", "--cpus-per-task=1")
-    job = site.submit("requeue.sh", out, *layout, RESTARTS="2")
+    job = site.submit("requeue.sh", "long", out, *layout, RESTARTS="2")
     for start in range(3):
-        site.interrupts(out, "scancel", "-b", "-s", "USR1", job)
+        until(lambda: log_of(out).count(" rank 1: host ") > start, 60)
+        site.tell("scancel", "-b", "-s", "USR1", job)
         until(lambda: len(played(out)) > start)
     site.ends(job, "FAILED 75:0", "requeue.sh at its bound")
     site.checks.same(site.slurm.jobs(job)[0]["Restarts"], "2", "requeue.sh: restarts that Slurm counts")
-    site.checks.same(len(site.said(job).split("stopped early")), 4, "requeue.sh: starts in its output")
-    site.completes(site.submit("requeue.sh", out, *layout), out, "requeue.sh")
+    site.checks.same(site.said(job).count("stopped early"), 3, "requeue.sh: starts in its output")
+    site.completes(site.submit("requeue.sh", "long", out, *layout), out, "requeue.sh", "long")
     site.checks.same(sum(played(out)), POINTS * REPLICATIONS, f"requeue.sh: replications of {len(played(out))} starts")
     print(f"note: replications of each start: {played(out)}")
 
@@ -151,28 +153,31 @@ def requeued(site):
 def cancelled(site):
     out = site.lab.fresh()
     layout = ("--nodes=2", "--ntasks-per-node=1", "--cpus-per-task=1")
-    job = site.submit("many-nodes.sh", out, *layout)
-    site.interrupts(out, "scancel", job)
+    job = site.submit("many-nodes.sh", "long", out, *layout)
+    until(out.exists, 60)
+    site.tell("scancel", job)
     site.checks.check(site.slurm.outcome(job).startswith("CANCELLED"), f"scancel: {site.slurm.outcome(job)}")
     with h5py.File(out) as f:
         site.checks.same(int(f.attrs["complete"]), 0, "scancel: `complete`")
         site.checks.check(f["replications"][:].sum() > 0, "scancel: nothing was saved")
-    site.completes(site.submit("many-nodes.sh", out, *layout), out, "scancel, then once more")
+    site.completes(site.submit("many-nodes.sh", "long", out, *layout), out, "scancel, then once more", "long")
     site.checks.check(played(out)[-1] < POINTS * REPLICATIONS, "scancel, then once more: it began anew")
 
 
 def node_lost(site):
     out = site.lab.fresh()
-    job = site.submit("many-nodes.sh", out, "--nodes=3", "--ntasks-per-node=1", "--cpus-per-task=1", "--nodelist=n1,n2,n3")
-    site.interrupts(out, "scontrol", "update", "nodename=n3", "state=down", "reason=test")
-    site.completes(job, out, "a node goes down")
+    layout = ("--nodes=3", "--nodelist=n1,n2,n3", "--ntasks-per-node=1", "--cpus-per-task=1")
+    job = site.submit("many-nodes.sh", "long", out, *layout)
+    until(out.exists, 60)
+    site.tell("scontrol", "update", "nodename=n3", "state=down", "reason=test")
+    site.completes(job, out, "a node goes down", "long")
     site.checks.same(site.slurm.jobs(job)[0]["Restarts"], "1", "a node goes down: restarts")
     site.checks.check(played(out)[-1] < POINTS * REPLICATIONS, "a node goes down: it began anew")
 
 
 def told_limit(site):
-    job, out = site.lab.job(JOB.format(replications=3), "short"), site.lab.fresh()
-    site.ends(site.submit("one-node.sh", out, "--time=1", job=job), "COMPLETED 0:0", "a limit of one minute")
+    out = site.lab.fresh()
+    site.completes(site.submit("one-node.sh", "short", out, "--time=1"), out, "a limit of one minute")
     told = re.search(r"time limit: the batch system leaves (\S+) s, the run stops after (\S+) s", log_of(out))
     if site.checks.check(told, f"a limit of one minute: the log does not state it: {log_of(out)}"):
         left, usable = float(told[1]), float(told[2])
@@ -181,7 +186,7 @@ def told_limit(site):
 
 def limits_run_out(site):
     """Nobody but Slurm's clock stops these: --max-time auto alone, and USR1 long before."""
-    job = site.lab.job(SLOW, "slow")
+    site.jobs["slow"] = site.lab.job(SLOW, "slow")
     cases = []
     for script, signal, variables in (
         ("one-node.sh", "B:USR1@0", {}),
@@ -190,7 +195,7 @@ def limits_run_out(site):
     ):
         layout = ("--time=1", f"--signal={signal}", "--nodes=1", "--ntasks-per-node=1", "--cpus-per-task=1")
         out = site.lab.fresh()
-        cases.append((site.submit(script, out, *layout, job=job, **variables), out, f"{script}, {signal}, {variables}"))
+        cases.append((site.submit(script, "slow", out, *layout, **variables), out, f"{script}, {signal}, {variables}"))
     for number, out, what in cases:
         site.ends(number, "FAILED 75:0", what)
         with h5py.File(out) as f:
