@@ -11,6 +11,7 @@
 
 # Each part is a range of the replications of every point, as equal as can be. It depends on PARTS and the number of the
 # task alone, so that a single part can be submitted again: sbatch --array=2 array.sh ...
+set -eo pipefail
 parts=${PARTS:-4} i=$SLURM_ARRAY_TASK_ID potluck=${POTLUCK:-potluck} out=${2:-$(basename "$1" .yaml).h5}
 all=$("$potluck" plan "$1" | sed -n '1s/.* \([0-9]*\) replications each$/\1/p')
 [ "$i" -lt "$parts" ] || { echo "array.sh: there are $parts parts, from 0" >&2; exit 2; }

@@ -53,6 +53,12 @@ PartitionName=all Nodes=ALL Default=YES State=UP
 """
 
 
+def documented(words):
+    """The block of commands in jobs/README.md, "On a cluster", in which these words stand."""
+    section = (ROOT / "jobs" / "README.md").read_text().split("## On a cluster")[1]
+    return next(b for b in re.findall(r"(?:^    .*\n)+", section, re.M) if words in b)
+
+
 def free_ports(count):
     with contextlib.ExitStack() as stack:
         sockets = [stack.enter_context(socket.socket()) for _ in range(count)]

@@ -14,7 +14,7 @@ import sys
 
 import h5py
 
-from _slurm import ROOT, Slurm
+from _slurm import ROOT, Slurm, documented
 from _common import Checks, Lab, digest, until
 
 SCRIPTS = ROOT / "jobs" / "slurm"
@@ -91,7 +91,11 @@ def played(out):
 
 def one_node(site):
     out = site.lab.fresh()
-    site.completes(site.submit("one-node.sh", "short", out), out, "one-node.sh")
+    site.completes(site.submit("one-node.sh", "short", out, "--time=1"), out, "one-node.sh")
+    told = re.search(r"time limit: the batch system leaves (\S+) s, the run stops after (\S+) s", log_of(out))
+    if site.checks.check(told, f"a limit of one minute: the log does not state it: {log_of(out)}"):
+        left, usable = float(told[1]), float(told[2])
+        site.checks.check(30 < usable < left <= 60, f"a limit of one minute: {left} s left, {usable} s for the run")
     out = site.lab.fresh()
     words = [site.lab.program, "run", site.jobs["short"], "-o", out, "--progress", "none"]
     code, _, err = site.slurm.run("srun", "--mpi=pmix", "-n", "2", *words)
@@ -175,13 +179,28 @@ def node_lost(site):
     site.checks.check(played(out)[-1] < POINTS * REPLICATIONS, "a node goes down: it began anew")
 
 
-def told_limit(site):
-    out = site.lab.fresh()
-    site.completes(site.submit("one-node.sh", "short", out, "--time=1"), out, "a limit of one minute")
-    told = re.search(r"time limit: the batch system leaves (\S+) s, the run stops after (\S+) s", log_of(out))
-    if site.checks.check(told, f"a limit of one minute: the log does not state it: {log_of(out)}"):
-        left, usable = float(told[1]), float(told[2])
-        site.checks.check(30 < usable < left <= 60, f"a limit of one minute: {left} s left, {usable} s for the run")
+def as_documented(site):
+    """The commands of jobs/README.md, word by word."""
+    folder, slurm = site.lab.folder / "documented", site.slurm
+    folder.mkdir()
+    (folder / "jobs").symlink_to(ROOT / "jobs")
+    (folder / "job.yaml").write_text(JOB.format(n=1009, replications=101))
+    plain = folder / "plain.h5"
+    site.checks.same(site.lab.run(folder / "job.yaml", plain)[0], 0, "a plain run, documented: exit code")
+    bin_ = folder / "bin"
+    bin_.mkdir()
+    (bin_ / "potluck").symlink_to(site.lab.program)
+    commands = "set -e\ncd {}\nPATH={}:$PATH\nunset POTLUCK\n".format(folder, bin_)
+    commands += documented("one-node.sh") + documented("mpirun -n")
+    code, said, err = slurm.run("bash", "-c", commands)
+    site.checks.same(code, 0, f"commands of jobs/README.md: exit code ({err.strip()})")
+    jobs = re.findall(r"Submitted batch job (\d+)", said)
+    for job in jobs:
+        site.checks.same(slurm.outcome(job), "COMPLETED 0:0", f"commands of jobs/README.md, job {job}")
+    for name in ("one", "many", "mpirun", "parts", "long", "numa"):
+        out = folder / f"{name}.h5"
+        good = out.exists() and digest(out) == digest(plain)
+        site.checks.check(good, f"commands of jobs/README.md, {name}.h5: not the bytes of a plain run")
 
 
 def limits_run_out(site):
@@ -221,7 +240,7 @@ def main():
     parser.add_argument("--tier", choices=["ci", "verify"], default="ci")
     arguments = parser.parse_args()
     checks = Checks()
-    tests = [one_node, many_nodes, array, requeued, cancelled, node_lost, told_limit]
+    tests = [one_node, many_nodes, array, requeued, cancelled, node_lost, as_documented]
     if arguments.tier == "verify":
         tests += [limits_run_out]
     with Lab(arguments.program) as lab:

@@ -12,7 +12,7 @@ import re
 import subprocess
 import sys
 
-from _slurm import ROOT
+from _slurm import ROOT, documented
 from _common import Checks, Lab
 
 MODULEFILE, RECIPE = ROOT / "jobs" / "cluster" / "modulefile", ROOT / "jobs" / "cluster" / "package.py"
@@ -45,27 +45,18 @@ def install(checks, lab):
 
 def module_shell(lab, commands):
     """(exit code, output) of a shell that has modules, with the usual folders and no others."""
-    script = f"source /usr/share/modules/init/bash\nmodule use {lab.folder}/modulefiles\n{commands}"
     keep = {k: v for k, v in os.environ.items() if k not in ("MANPATH", "XDG_DATA_DIRS") and not k.startswith("BASH_")}
     done = subprocess.run(
-        ["bash", "--norc", "-c", script], env=keep, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        ["bash", "--norc", "-c", f"source /usr/share/modules/init/bash\n{commands}"],
+        env=keep | {"HOME": str(lab.folder)}, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT, text=True, check=False,
     )
     return done.returncode, done.stdout.strip()
 
 
-def place(lab, prefix, needs=""):
-    """As jobs/README.md says."""
-    text = re.sub("^set prefix .*", f"set prefix {prefix}", MODULEFILE.read_text(), flags=re.M)
-    text = re.sub("^set needs .*", f"set needs {{{needs}}}", text, flags=re.M)
-    path = lab.folder / "modulefiles" / "potluck" / "0.1.0"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
-
-
 def module(checks, lab):
     prefix = install(checks, lab)
-    place(lab, prefix)
+    load = f"prefix={prefix}\n{documented('module load')}"
     completion = "source /usr/share/bash-completion/bash_completion; _completion_loader"
     for what, commands, expected in (
         ("PATH", "command -v potluck && potluck --version >/dev/null", f"{prefix}/bin/potluck"),
@@ -75,12 +66,12 @@ def module(checks, lab):
         ("the system's completion", f"{completion} umount; complete -p umount | grep -c umount", "1"),
         ("unloading", "module unload potluck; command -v potluck || echo gone", "gone"),
     ):
-        checks.same(module_shell(lab, f"module load potluck && {commands}"), (0, expected), f"module load, {what}")
+        checks.same(module_shell(lab, f"{load}\n{commands}"), (0, expected), f"module load, {what}")
     for words in ("help", "whatis"):
-        code, said = module_shell(lab, f"module {words} potluck")
+        code, said = module_shell(lab, f"{load}\nmodule {words} potluck")
         checks.check(code == 0 and "potluck" in said and "ERROR" not in said, f"module {words}: {said}")
-    place(lab, prefix, "openmpi/0.0")
-    code, said = module_shell(lab, "module load potluck")
+    needs = "sed -i 's|^set needs .*|set needs {openmpi/0.0}|' ~/modulefiles/potluck/0.1.0"
+    code, said = module_shell(lab, f"module use ~/modulefiles; {needs}; module load potluck")
     checks.check(code != 0 and "openmpi/0.0" in said, f"without a module it needs: code {code}, {said}")
 
 
