@@ -16,7 +16,8 @@ case ${LAUNCH:-srun} in
     srun) launch=(srun --mpi=pmix --kill-on-bad-exit=1 --cpus-per-task="$SLURM_CPUS_PER_TASK") ;;
     # PE: so many cores for each rank. Without it one or two ranks would be bound to one core each, threads and all.
     mpirun) launch=(mpirun --map-by "slot:PE=$SLURM_CPUS_PER_TASK" --bind-to core) ;;
+    *) echo "many-nodes.sh: LAUNCH is srun or mpirun" >&2; exit 2 ;;
 esac
-# exec: the launcher gets the shell's signals and passes them on to all ranks. --resume, --max-time auto: see one-node.sh.
-exec "${launch[@]}" "${POTLUCK:-potluck}" run "$1" -o "${2:-$(basename "$1" .yaml).h5}" \
+# exec: the launcher gets the signals and passes them on to all ranks. --resume and --max-time auto: see one-node.sh.
+exec "${launch[@]}" "${POTLUCK:-potluck}" run "$1" ${2:+-o "$2"} \
     --resume --max-time auto --threads "$SLURM_CPUS_PER_TASK"

@@ -14,4 +14,4 @@
 
 # exec puts potluck in the place of the shell, so that signals reach it. --resume goes on with what an earlier start has
 # saved and begins anew where there is nothing; --max-time auto ends in time even where no signal comes.
-exec "${POTLUCK:-potluck}" run "$1" -o "${2:-$(basename "$1" .yaml).h5}" --resume --max-time auto
+exec "${POTLUCK:-potluck}" run "$1" ${2:+-o "$2"} --resume --max-time auto

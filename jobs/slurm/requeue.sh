@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-#     sbatch requeue.sh JOB.yaml [OUT.h5]      longer than any time limit: puts itself back into the queue until complete
+#     sbatch requeue.sh JOB.yaml [OUT.h5]      longer than any time limit: requeues itself until complete
 #
 #SBATCH --job-name=potluck --output=%x-%j.out --time=4:00:00
 # Ranks and threads, and why: many-nodes.sh. A short --time finds gaps between other jobs.
@@ -12,7 +12,7 @@
 # `wait`, so that is called until srun is gone, and once more for its exit code.
 trap 'kill -USR1 "$srun"' USR1
 srun --mpi=pmix --kill-on-bad-exit=1 --cpus-per-task="$SLURM_CPUS_PER_TASK" "${POTLUCK:-potluck}" run "$1" \
-    -o "${2:-$(basename "$1" .yaml).h5}" --resume --max-time auto --threads "$SLURM_CPUS_PER_TASK" &
+    ${2:+-o "$2"} --resume --max-time auto --threads "$SLURM_CPUS_PER_TASK" &
 srun=$!
 while kill -0 "$srun" 2>/dev/null; do wait "$srun"; done
 wait "$srun"

@@ -82,7 +82,9 @@ class Slurm:
         port, *ports = free_ports(nodes + 1)
         node = "NodeName={} NodeHostname={} NodeAddr=127.0.0.1 Port={} CPUs={} State=UNKNOWN"
         lines = [node.format(name, host, p, cpus) for name, p in zip(self.names, ports)]
-        self.conf = CONF.format(host=host, user=getpass.getuser(), folder=self.folder, port=port, nodes="\n".join(lines))
+        self.conf = CONF.format(
+            host=host, user=getpass.getuser(), folder=self.folder, port=port, nodes="\n".join(lines)
+        )
 
     def __enter__(self):
         self.folder.mkdir()

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The batch scripts of jobs/slurm under a real Slurm of four nodes: whatever happens to a job, the bytes of a plain run.
+"""The batch scripts of jobs/slurm under a real Slurm of four nodes: whatever happens, the bytes of a plain run.
 
 usage: batch.py PROGRAM [--tier ci|verify]
 
