@@ -30,7 +30,7 @@ topology: {{ring: {{n: {n}}}}}
 policy: [pot, {{unif-pot: {{k: [1, 2, 3, 4]}}}}, {{choices: {{d: 2}}}}]
 """
 POINTS, REPLICATIONS = 6, 501
-SIZES = {"short": 100003, "long": 300007}
+SIZES = {"short": 100003, "long": 200003}
 SLOW = "title: slow\nseed: 1\nmodel: harness\nreplications: 100000\nmilliseconds: 20\nhow: sleep\n"
 
 # Snapshots as often as may be; the scripts know nothing of it.
