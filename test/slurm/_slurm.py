@@ -9,6 +9,7 @@ import getpass
 import os
 import pathlib
 import re
+import signal
 import socket
 import subprocess
 import sys
@@ -104,6 +105,7 @@ class Slurm:
         return self
 
     def __exit__(self, *_):
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # stopping is not to be stopped
         self.tell("scancel", "--user", getpass.getuser())
         until(lambda: not self.tell("squeue", "-h"), 15)
         for process in reversed(self.daemons):
@@ -119,8 +121,10 @@ class Slurm:
         words = ["setpriv", "--pdeathsig", "TERM", name, "-D", "-f", str(self.folder / "slurm.conf"), *options]
         log = self.folder / f"{name}{options[-1]}.log"
         with open(log, "wb") as out:
+            # A session of its own: a signal to the group of this test must not end Slurm before its jobs.
             process = subprocess.Popen(
-                words, env=self.environment, stdin=subprocess.DEVNULL, stdout=out, stderr=out, cwd=self.folder
+                words, env=self.environment, stdin=subprocess.DEVNULL, stdout=out, stderr=out, cwd=self.folder,
+                start_new_session=True,
             )
         self.daemons.append(process)
 
