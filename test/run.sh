@@ -3,15 +3,15 @@
 #
 #     bash test/run.sh [TIER...]
 # Installs what the tests need, builds into build/, runs the tiers and ends with the line "N passed, N failed"; the exit
-# code is 0 when nothing failed. Tiers: unit oracle parallel cli analysis style (all of these when none is named);
-# on demand verify (the oracles at high power), bench, fuzz.
+# code is 0 when nothing failed. Tiers: unit oracle parallel slurm cli analysis style (all of these when none is
+# named); on demand verify (the oracles at high power, Slurm's limits), bench, fuzz.
 #
 # A tier is the Meson suite of its name and every *.py and *.sh in test/TIER that does not begin with "_". Such a
 # script is called with the path of the program, and its last line says "N passed, N failed".
 set -uo pipefail
 root=$(dirname "$(dirname "$(readlink -f "$0")")")
 build=$root/build
-all=(unit oracle parallel cli analysis style)
+all=(unit oracle parallel slurm cli analysis style)
 on_demand=(verify bench fuzz)
 [ $# -gt 0 ] || set -- "${all[@]}"
 
@@ -111,8 +111,8 @@ for tier in "$@"; do
     fi
     if [ "$tier" = verify ]; then
         limit=14400
-        for script in laws experiments chain_check dht_theory_check dht_shapes; do
-            run "oracle/$script.py at high power" /usr/bin/python3 "$root/test/oracle/$script.py" "$build/potluck" --tier verify
+        for script in oracle/{laws,experiments,chain_check,dht_theory_check,dht_shapes} slurm/batch; do
+            run "$script.py at high power" /usr/bin/python3 "$root/test/$script.py" "$build/potluck" --tier verify
         done
         collect_all
         limit=1800
