@@ -20,8 +20,9 @@ static const char *job_number(void) {
     return id && strlen(id) < 32 && id[strspn(id, "0123456789")] == '\0' ? id : NULL;
 }
 
-char *batch_job(void) {
-    const char *id = job_number();
+char *batch_job(unsigned *restarts) {
+    const char *id = job_number(), *count = variable("SLURM_RESTART_COUNT");
+    *restarts = id && count ? (unsigned)strtoul(count, NULL, 10) : 0;
     return id ? format_text("Slurm job %s", id) : NULL;
 }
 
@@ -33,7 +34,8 @@ char *batch_text(void) {
                 {"SLURM_RESTART_COUNT", "%s, restart %s"},
                 {"SLURM_JOB_NODELIST", "%s, nodes %s"},
                 {"SLURM_JOB_PARTITION", "%s, partition %s"}};
-    char *text = batch_job();
+    unsigned restarts;
+    char *text = batch_job(&restarts);
     for (size_t i = 0; text && i < sizeof more / sizeof *more; i++) {
         const char *value = variable(more[i].name);
         char *longer = value ? NULL : text;

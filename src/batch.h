@@ -9,8 +9,9 @@
 /* "Slurm job 12, task 3 of array 9, restart 1, nodes n[1-4]"; NULL outside a batch job. The caller
  * frees. */
 char *batch_text(void);
-/* "Slurm job 12": the same after a requeue; NULL outside a batch job. The caller frees. */
-char *batch_job(void);
+/* "Slurm job 12", the same after a requeue, and how often it was requeued; NULL and 0 outside a batch
+ * job. The caller frees. */
+char *batch_job(unsigned *restarts);
 /* Seconds that are left to the batch job; infinite where there is no limit or no batch job. False
  * with the reason when the batch system does not say. */
 bool batch_time_left(double *seconds, struct reason *why);

@@ -23,12 +23,16 @@ static int held = -1;
 static char *held_path;
 static time_t touched;
 
-/* "process 12 on n1, Slurm job 7" */
+/* "process 12 on n1, Slurm job 7, restart 0" */
 static char *myself(void) {
-    char host[128] = "?", *job = batch_job();
+    unsigned restarts;
+    char host[128] = "?", *job = batch_job(&restarts), *text;
     gethostname(host, sizeof host - 1);
-    char *text =
-        format_text("process %ld on %s%s%s", (long)getpid(), host, job ? ", " : "", job ? job : "");
+    if (job)
+        text =
+            format_text("process %ld on %s, %s, restart %u", (long)getpid(), host, job, restarts);
+    else
+        text = format_text("process %ld on %s", (long)getpid(), host);
     free(job);
     return text;
 }
@@ -56,8 +60,10 @@ static void read_holder(int fd, char *holder, size_t size) {
 static bool lives(const char *name, const char *holder, const char *me, bool locked) {
     struct stat before, now;
     long process = 0;
-    if (!*holder || same_part(holder, me, "Slurm job ", ',') || stat(name, &before) != 0 ||
-        time(NULL) - before.st_mtime > DEAD)
+    /* A job of Slurm's that starts again has ended before. */
+    const bool requeued =
+        same_part(holder, me, "Slurm job ", ',') && !same_part(holder, me, ", restart ", '\0');
+    if (!*holder || requeued || stat(name, &before) != 0 || time(NULL) - before.st_mtime > DEAD)
         return false;
     if (same_part(holder, me, " on ", ','))
         return !locked && sscanf(holder, "process %ld", &process) == 1 && process > 0 &&

@@ -26,8 +26,3 @@ class Potluck(MesonPackage):
     depends_on("openssl")
     depends_on("random123", type="build")
     depends_on("cmocka", type="test")
-
-    def patch(self):
-        """Debian's names of the serial HDF5 are not those of HDF5 itself."""
-        filter_file("hdf5-serial", "hdf5", "meson.build", string=True)
-        filter_file("hdf5_serial_hl", "hdf5_hl", "meson.build", string=True)

@@ -57,6 +57,7 @@ class Lab:
         return self
 
     def __exit__(self, *_):
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # a second one would interrupt the tidying
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def job(self, text, name="job"):

@@ -24,6 +24,7 @@ NAMES = {
     "m": "c",
     "hdf5-serial": "hdf5",
     "hdf5_serial_hl": "hdf5",
+    "hdf5": "hdf5",
     "igraph": "igraph",
     "yaml-0.1": "libyaml",
     "libcrypto": "openssl",

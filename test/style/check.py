@@ -33,7 +33,8 @@ BASE = {"src/" + name for name in ("fail.h", "value.h", "rng.h", "bins.h", "stat
 ENGINE_SEES = {"kernels/kernel.h"}
 # What describes topologies looks into them, whichever they are.
 SEES_MORE = {
-    "src/graph_report.c": {"topologies/" + name for name in ("topology.h", "graph.h", "sites.h", "igraph_bridge.h")}
+    "src/graph_report.c": {"topologies/" + name for name in ("topology.h", "graph.h", "sites.h", "igraph_bridge.h")},
+    "src/log.c": {"topologies/igraph_bridge.h"},
 }
 # Names of policies, laws, balancers and topologies that are plain words as well: messages may use them.
 WORDS = {"complete", "line", "left", "edge", "file", "nearest", "none", "points", "regular"}

@@ -118,7 +118,9 @@ static void test_time_left(void **state) {
     assert_true(batch_time_left(&left, &why) && left > 900 && left <= 1000);
     setenv("SLURM_JOB_ID", "12; rm -r x", 1); /* no job of Slurm's */
     assert_true(batch_time_left(&left, &why) && isinf(left));
-    assert_null(batch_job());
+    unsigned restarts = 7;
+    assert_null(batch_job(&restarts));
+    assert_int_equal(restarts, 0);
     unsetenv("SLURM_JOB_ID");
     assert_true(batch_time_left(&left, &why) && isinf(left));
     assert_null(batch_text());
@@ -138,6 +140,12 @@ static void test_batch_texts(void **state) {
     setenv("SLURM_JOB_NODELIST", "n[1-4]%s", 1);
     char *text = batch_text();
     assert_string_equal(text, "Slurm job 12, task 3 of array 9, nodes n[1-4]%s");
+    free(text);
+    unsigned restarts;
+    setenv("SLURM_RESTART_COUNT", "3", 1);
+    text = batch_job(&restarts);
+    assert_string_equal(text, "Slurm job 12");
+    assert_int_equal(restarts, 3);
     free(text);
     assert_true(batch_usable(3600) == 3540 && batch_usable(100) == 90 && batch_usable(-5) == 1);
 }
