@@ -113,7 +113,8 @@ bool cluster_receive(int *rank, int *tag, uint64_t **words, uint64_t *count) {
     if (!arrived)
         return false;
     MPI_Get_count(&status, MPI_UINT64_T, &size);
-    *words = allocate((uint64_t)size + 1, sizeof **words);
+    *words = reallocate(NULL, (uint64_t)size + 1, sizeof **words); /* not zeroed */
+    (*words)[size] = 0;                                            /* ends a text */
     MPI_Recv(*words, size, MPI_UINT64_T, status.MPI_SOURCE, status.MPI_TAG, MPI_COMM_WORLD,
              MPI_STATUS_IGNORE);
     *rank = status.MPI_SOURCE;
