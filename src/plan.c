@@ -14,7 +14,7 @@
 
 /* Code and libraries; HDF5 takes its own when it starts, and keeps part of it while it writes; what
  * a point is and where its results are. */
-enum { PROGRAM_BYTES = 17 << 20, MPI_BYTES = 9 << 20, POINT_BYTES = 4 << 10 };
+enum { PROGRAM_BYTES = 18 << 20, MPI_BYTES = 9 << 20, POINT_BYTES = 4 << 10 };
 enum { WRITER_STARTS = 7 << 20, WRITER_BYTES = 3 << 20 };
 
 static uint64_t part_length(const struct job *job) {
