@@ -1,0 +1,106 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Readers of a file that is being written.
+
+usage: readers.py PROGRAM
+
+One process keeps a snapshot open in h5py, another opens the file with xarray again and again, `potluck show` looks in
+now and then, while a run replaces the file some 300 times: the run does not wait for them, they never see half a
+file, and the end has the bytes of a run that nobody watched.
+"""
+import multiprocessing
+import pathlib
+import sys
+
+import h5py
+import numpy as np
+import xarray
+
+from _common import Checks, Lab, digest, until, wait
+from _runs import faults, in_memory, sealed, snapshots
+
+# A stopping rule that is never met hands out small ranges to the end, so that there always is something to save;
+# players that sleep leave the cores to the readers.
+JOB = """
+title: watched
+seed: 5
+model: harness
+replications: {min: 30, max: 420, until: {replication_index: 0.00001}}
+milliseconds: [48, 49.1, 50.2, 51.3]
+how: sleep
+"""
+TOTAL = 4 * 420
+SNAPSHOTS = 200
+
+
+def hold(path, answers):
+    """Keeps the first snapshot open until a newer one has been there for long; what it holds stays as it was."""
+    until(path.exists)
+    with h5py.File(path) as f:
+        first = f["replications"][:], f["replication_index"][:]
+        answers.put(int(first[0].sum()))
+        until(lambda: h5py.File(path)["replications"][:].sum() == TOTAL, 120)
+        again = f["replications"][:], f["replication_index"][:]
+        answers.put(all(np.array_equal(a, b, equal_nan=True) for a, b in zip(first, again)))
+
+
+def reopen(path, answers):
+    """Opens the file again and again; answers with how often, and with what was wrong."""
+    until(path.exists)
+    wrong, opened, last, states = [], 0, np.zeros(4), set()
+    while last.sum() < TOTAL and len(wrong) < 5:
+        try:
+            with xarray.open_dataset(path, engine="h5netcdf") as data:
+                counts = data["replications"].values
+                rows = data["replication_index"].notnull().sum("replication").values
+                complete = int(data.attrs["complete"])
+        except Exception as error:  # whatever a reader might meet
+            wrong.append(repr(error))
+            continue
+        if not np.array_equal(counts, rows):
+            wrong.append(f"`replications` is {counts}, rows {rows}")
+        if (counts < last).any():
+            wrong.append(f"{counts} replications after {last}")
+        if complete != (counts.sum() == TOTAL):
+            wrong.append(f"`complete` is {complete} with {counts} replications")
+        opened, last = opened + 1, counts
+        states.add(int(counts.sum()))
+    answers.put((opened, len(states), wrong))
+
+
+def main():
+    checks = Checks()
+    in_memory()
+    with Lab(sys.argv[1]) as lab:
+        job, out, alone = lab.job(JOB), lab.fresh(), lab.fresh()
+        answers = {reader: multiprocessing.Queue() for reader in (hold, reopen)}
+        readers = [multiprocessing.Process(target=reader, args=(out, answers[reader]), daemon=True) for reader in answers]
+        for reader in readers:
+            reader.start()
+        unwatched = lab.start(lab.command(job, alone, "--threads", 6))
+        words = lab.command(job, out, "--threads", 6, "--checkpoint", 0.01)
+        watched = lab.start(words, env=faults(lab)("none", out, lab.folder / "mark"))
+        while not until(lambda: watched.poll() is not None, 1):
+            if out.exists():
+                sealed(checks, lab, out, "show of a running job")
+        code, _, err = wait(watched)
+        checks.same(code, 0, f"exit code of the run that is watched ({err.strip()})")
+        checks.same(wait(unwatched)[0], 0, "exit code of the run that is not watched")
+        checks.same(digest(out), digest(alone), "SHA-256 of the run that is watched")
+        number = len(snapshots(out))
+        checks.check(number >= SNAPSHOTS, f"only {number} snapshots: the test shows little")
+        held, unchanged = answers[hold].get(timeout=60), answers[hold].get(timeout=60)
+        checks.check(held < TOTAL / 10 and unchanged, f"held with {held} replications, as it was: {unchanged}")
+        opened, states, wrong = answers[reopen].get(timeout=60)
+        checks.same(wrong, [], "what a reader met")
+        checks.check(states >= 20, f"opened {opened} times, only {states} different snapshots seen")
+        for reader in readers:
+            reader.join(10)
+        left = sorted(p.name for p in pathlib.Path(lab.folder).iterdir() if p.suffix in (".tmp", ".lock"))
+        checks.same(left, [], "files left behind")
+        print(f"note: {number} snapshots, {states} of them seen by a reader that opened the file {opened} times")
+    return checks.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
