@@ -133,20 +133,20 @@ def play(checks, lab, trial, job, total, broken, what):
 
 def check_end(checks, lab, trial, job, expected, out, what):
     """Of what a kill left behind, and of carrying on from it."""
-    temporary = pathlib.Path(f"{out}.tmp")
+    temporary, lock = pathlib.Path(f"{out}.tmp"), pathlib.Path(f"{out}.lock")
     if checks.check(out.exists(), f"{what}: nothing is saved"):
         whole(checks, out, what)
         sealed(checks, lab, out, what)
         check_log(checks, out, what)
-    left = temporary.exists()
+    half, died = temporary.exists(), lock.exists() or temporary.exists()
     before = pathlib.Path(f"{out}.log").stat().st_size
     code, _, err = lab.run(job, out, "--resume", "--checkpoint", CHECKPOINT, layout=trial.then)
     if checks.same(code, 0, f"{what}: exit code of --resume with {trial.then} ({err.strip()})"):
         checks.check(digest(out) == expected, f"{what}: resumed with {trial.then} to other bytes")
     told = pathlib.Path(f"{out}.log").read_text()[before:]
-    checks.same(".tmp" in told, left, f"{what}: the log speaks of what a dead run left")
-    remains = [name for name in (f"{out}.tmp", f"{out}.lock") if pathlib.Path(name).exists()]
-    checks.same(remains, [], f"{what}: left behind after the resume")
+    checks.same("half a file" in told, half, f"{what}: the log of the resume speaks of half a file")
+    checks.same("a run died here" in told, died, f"{what}: the log of the resume speaks of a dead run")
+    checks.same([path.name for path in (temporary, lock) if path.exists()], [], f"{what}: left behind after the resume")
     sealed(checks, lab, out, f"{what}, resumed")
 
 
@@ -168,8 +168,8 @@ def main():
             out, some, amid, late = play(checks, lab, trial, job, total, broken, what)
             partly, between, latest = partly + some, between + amid, max(latest, late)
             check_end(checks, lab, trial, job, expected, out, what)
-    print(f"note: of {TRIALS[tier]} kills {partly} came with something but not everything saved, {between} between write "
-          f"and rename; no snapshot was more than {latest:.2f} s later than the log promises")
+    print(f"note: of {TRIALS[tier]} kills {partly} came with something but not everything saved, {between} between "
+          f"write and rename; no snapshot was more than {latest:.2f} s later than the log promises")
     checks.check(partly >= LEAST_PARTLY[tier], f"only {partly} kills came with something but not everything saved")
     checks.check(between >= LEAST_BETWEEN[tier], f"only {between} kills came between write and rename")
     return checks.finish()
