@@ -74,9 +74,10 @@ def main():
     with Lab(sys.argv[1]) as lab:
         job, out, alone = lab.job(JOB), lab.fresh(), lab.fresh()
         answers = {reader: multiprocessing.Queue() for reader in (hold, reopen)}
-        readers = [multiprocessing.Process(target=reader, args=(out, answers[reader]), daemon=True) for reader in answers]
-        for reader in readers:
-            reader.start()
+        readers = []
+        for reader, queue in answers.items():
+            readers.append(multiprocessing.Process(target=reader, args=(out, queue), daemon=True))
+            readers[-1].start()
         unwatched = lab.start(lab.command(job, alone, "--threads", 6))
         words = lab.command(job, out, "--threads", 6, "--checkpoint", 0.01)
         watched = lab.start(words, env=faults(lab)("none", out, lab.folder / "mark"))
