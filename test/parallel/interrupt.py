@@ -83,8 +83,8 @@ def topping_up(checks, lab):
         checks.check(f"has {first} replications already" in err, f"-r {first}, then 300: {err.strip()}")
         checks.same(digest(out), before, f"-r {first}, then 300: the file")
     strict = PRECISE
-    loose = PRECISE.replace("0.0002", "0.001").replace("0.05%", "1%")
-    other = PRECISE.replace("min: 30, max: 8000", "min: 50, max: 4000")
+    loose = PRECISE.replace("0.00015", "0.001").replace("0.05%", "1%")
+    other = PRECISE.replace("min: 30, max: 2400", "min: 50, max: 1200")
     fixed = re.sub(r"replications: .*", "replications: 123", PRECISE)
     once = lab.fresh()
     lab.run(lab.job(strict, "rule"), once)

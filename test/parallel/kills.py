@@ -16,27 +16,27 @@ import sys
 import time
 from collections import namedtuple
 
-from _common import Checks, Lab, digest, until, wait
-from _runs import faults, in_memory, kill, played, players, references, sealed, snapshots, whole
+from _common import Checks, digest, until, wait
+from _runs import MemoryLab, faults, kill, played, players, references, sealed, snapshots, whole
 
 TRIALS = {"ci": 10, "verify": 100}
 LEAST_PARTLY = {"ci": 8, "verify": 80}  # trials with something but not everything saved
-LEAST_BETWEEN = {"ci": 1, "verify": 10}  # trials between write and rename
+LEAST_BETWEEN = {"ci": 2, "verify": 10}  # trials between write and rename
 
 VICTIMS = ("rank", "mpirun", "tree")
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGUSR1)
 CHECKPOINT = 0.1
 SLACK = 3  # seconds that a conductor among ten players may take longer for a snapshot on two busy cores
-PAUSE = 0.8  # seconds between write and rename where a trial asks for it
+PAUSE = 1.5  # seconds between write and rename where a trial asks for it: at the second snapshot
 LAYOUTS = [(ranks, threads) for ranks in range(1, 6) for threads in (1, 2)] + [None]
 
-Trial = namedtuple("Trial", "name victim signal layout then share more pause")
+Trial = namedtuple("Trial", "name victim signal layout then share more between")
 
 
 def trials(n):
     """The first n of one fixed sequence: ten contain every victim with every signal, one to five ranks and two that
-    are to fall between write and rename. Those pause at the `pause`-th rename, the others strike `more` seconds
-    after a share of the replications is saved."""
+    are to fall between write and rename. The others strike `more` seconds after a share of the replications is
+    saved."""
     chance = random.Random(20261130)
     for i in range(n):
         layout = (1 + (i + i // 5) % 5, chance.choice((1, 2)))
@@ -49,23 +49,26 @@ def trials(n):
             then=chance.choice(others),
             share=chance.uniform(0, 0.6),
             more=chance.uniform(0, 0.2),
-            pause=chance.randint(2, 4) if i % 5 == 3 else None,
+            between=i % 5 == 3,
         )
 
 
 def strike(lab, trial, process, out):
-    """Sends the signal."""
+    """Sends the signal; false when the run is over."""
     ranks = players(lab.program, out)
     pids = {"rank": ranks[:], "mpirun": [process.pid], "tree": [process.pid] + ranks}[trial.victim]
     if trial.victim == "rank" and ranks:
         pids = [ranks[int(trial.share * 1000) % len(ranks)]]
+    if process.poll() is not None or not ranks:
+        return False
     for pid in pids:
         kill(pid, trial.signal)
+    return True
 
 
 def wait_for_instant(trial, process, out, mark, total):
     """Until it is time to strike, or the run is over."""
-    if trial.pause:
+    if trial.between:
         until(lambda: mark.exists() or process.poll() is not None, 60)
         time.sleep(trial.more / 2)
         return
@@ -81,7 +84,7 @@ def check_age(checks, trial, out, now, modified, what):
     if not logged:
         return 0
     _, _, spent, pause = logged[-1]
-    late = now - modified - max(pause, CHECKPOINT) - spent - (trial.more if trial.pause else 0)
+    late = now - modified - max(pause, CHECKPOINT) - spent - (trial.more if trial.between else 0)
     checks.check(late < SLACK, f"{what}: the file is {late:.2f} s older than the log promises")
     return late
 
@@ -99,13 +102,15 @@ def check_log(checks, out, what):
     checks.check(good or ahead, f"{what}: {there} replications in {len(data)} bytes, the log says {n} in {size}")
 
 
-def expected_codes(trial):
-    """Exit codes of mpirun."""
-    if trial.victim == "mpirun":
-        return {signal.SIGKILL: (-9,), signal.SIGTERM: (1,), signal.SIGUSR1: (75, 0)}[trial.signal]
+def expected_codes(trial, share):
+    """Exit codes of mpirun when a share of the replications was saved: with half of them left no signal may go
+    unheard, whichever rank got it."""
     if trial.signal == signal.SIGKILL:
         return (137,) if trial.victim == "rank" else (-9,)
-    return (75, 0) if trial.signal == signal.SIGUSR1 or trial.victim == "rank" else (1, 75, 0)
+    heard = (75,) if share < 0.5 else (75, 0)
+    if trial.signal == signal.SIGTERM and trial.victim != "rank":
+        return (1,) if trial.victim == "mpirun" else (1, *heard)
+    return heard
 
 
 def play(checks, lab, trial, job, total, broken, what):
@@ -113,22 +118,22 @@ def play(checks, lab, trial, job, total, broken, what):
     late the last snapshot was)."""
     out = lab.fresh()
     mark, temporary = pathlib.Path(f"{out}.mark"), pathlib.Path(f"{out}.tmp")
-    fault = f"rename:{trial.pause}:pause:{PAUSE * 1000:.0f}" if trial.pause else "none"
+    fault = f"rename:2:pause:{PAUSE * 1000:.0f}" if trial.between else "none"
     words = lab.command(job, out, "--checkpoint", CHECKPOINT, layout=trial.layout)
     process = lab.start(words, env=broken(fault, out, mark))
     wait_for_instant(trial, process, out, mark, total)
-    if trial.pause and mark.exists() and temporary.exists():
+    if trial.between and mark.exists() and temporary.exists():
         whole(checks, temporary, f"{what}: complete, but not renamed")
     modified, saved = (out.stat().st_mtime, out.read_bytes()) if out.exists() else (0, None)
     now = time.time()
-    alive = process.poll() is None
-    strike(lab, trial, process, out)
-    between = alive and mark.exists() and not pathlib.Path(f"{mark}.over").exists()
+    struck = strike(lab, trial, process, out)
+    between = struck and mark.exists() and not pathlib.Path(f"{mark}.over").exists()
     late = check_age(checks, trial, out, now, modified, what) if saved else 0
     code, _, err = wait(process, 60)
-    checks.check(code in expected_codes(trial), f"{what}: exit code {code} ({err.strip()})")
+    codes = expected_codes(trial, played(saved) / total if saved else 0) if struck else (0,)
+    checks.check(code in codes, f"{what}: exit code {code} ({err.strip()})")
     checks.check(until(lambda: not players(lab.program, out), 20), f"{what}: ranks live on")
-    return out, alive and saved is not None and 0 < played(saved) < total, between, late
+    return out, struck and saved is not None and 0 < played(saved) < total, between, late
 
 
 def check_end(checks, lab, trial, job, expected, out, what):
@@ -157,10 +162,7 @@ def main():
     arguments = parser.parse_args()
     tier, checks = arguments.tier, Checks()
     partly = between = latest = 0
-    in_memory()
-    with Lab(arguments.program) as lab:
-        # What a killed mpirun leaves behind goes with the folder.
-        lab.environment |= {"TMPDIR": str(lab.folder), "OMPI_MCA_btl_vader_backing_directory": str(lab.folder)}
+    with MemoryLab(arguments.program) as lab:
         jobs, broken = references(checks, lab), faults(lab)
         for i, trial in enumerate(trials(TRIALS[tier])):
             job, expected, total = jobs[trial.name]

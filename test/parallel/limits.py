@@ -20,8 +20,8 @@ import stat
 import subprocess
 import sys
 
-from _common import Checks, Lab, digest, until, wait
-from _runs import SLOW, faults, in_memory, own_words, quick, refused, resumes, sealed, whole
+from _common import Checks, digest, until, wait
+from _runs import SLOW, MemoryLab, faults, own_words, quick, refused, resumes, sealed, whole
 
 ERRORS = ("EDQUOT", "EIO", "ENOSPC", "EROFS")
 CALLS = ("open", "write", "fsync", "close", "rename")
@@ -334,8 +334,7 @@ def main():
     parser.add_argument("--tier", choices=list(MEMORY_STEPS), default="ci")
     arguments = parser.parse_args()
     tier, checks = arguments.tier, Checks()
-    in_memory()
-    with Lab(arguments.program) as lab:
+    with MemoryLab(arguments.program) as lab:
         world = World(checks, lab, quick(replications=20000))
         no_room(world, (None, (2, 1)))
         read_only(world)

@@ -16,8 +16,8 @@ import h5py
 import numpy as np
 import xarray
 
-from _common import Checks, Lab, digest, until, wait
-from _runs import faults, in_memory, sealed, snapshots
+from _common import Checks, digest, until, wait
+from _runs import MemoryLab, faults, sealed, snapshots
 
 # A stopping rule that is never met hands out small ranges to the end, so that there always is something to save;
 # players that sleep leave the cores to the readers.
@@ -25,30 +25,33 @@ JOB = """
 title: watched
 seed: 5
 model: harness
-replications: {min: 30, max: 420, until: {replication_index: 0.00001}}
+replications: {min: 30, max: 520, until: {replication_index: 0.00001}}
 milliseconds: [48, 49.1, 50.2, 51.3]
 how: sleep
 """
-TOTAL = 4 * 420
+TOTAL = 4 * 520
+PLAYERS = 8
 SNAPSHOTS = 200
 
 
-def hold(path, answers):
-    """Keeps the first snapshot open until a newer one has been there for long; what it holds stays as it was."""
+def hold(path, answers, over):
+    """Keeps an early snapshot open until the run is over; what it holds stays as it was."""
     until(path.exists)
     with h5py.File(path) as f:
         first = f["replications"][:], f["replication_index"][:]
         answers.put(int(first[0].sum()))
-        until(lambda: h5py.File(path)["replications"][:].sum() == TOTAL, 120)
+        over.wait(120)
         again = f["replications"][:], f["replication_index"][:]
         answers.put(all(np.array_equal(a, b, equal_nan=True) for a, b in zip(first, again)))
 
 
-def reopen(path, answers):
-    """Opens the file again and again; answers with how often, and with what was wrong."""
+def reopen(path, answers, over):
+    """Opens the file again and again until the run is over; answers with how often, with how many different states
+    it saw and with what was wrong."""
     until(path.exists)
-    wrong, opened, last, states = [], 0, np.zeros(4), set()
-    while last.sum() < TOTAL and len(wrong) < 5:
+    wrong, opened, last, states, late = [], 0, np.zeros(4), set(), False
+    while not late and len(wrong) < 5:
+        late = over.is_set()
         try:
             with xarray.open_dataset(path, engine="h5netcdf") as data:
                 counts = data["replications"].values
@@ -70,21 +73,21 @@ def reopen(path, answers):
 
 def main():
     checks = Checks()
-    in_memory()
-    with Lab(sys.argv[1]) as lab:
+    with MemoryLab(sys.argv[1]) as lab:
         job, out, alone = lab.job(JOB), lab.fresh(), lab.fresh()
         answers = {reader: multiprocessing.Queue() for reader in (hold, reopen)}
-        readers = []
+        readers, over = [], multiprocessing.Event()
         for reader, queue in answers.items():
-            readers.append(multiprocessing.Process(target=reader, args=(out, queue), daemon=True))
+            readers.append(multiprocessing.Process(target=reader, args=(out, queue, over), daemon=True))
             readers[-1].start()
-        unwatched = lab.start(lab.command(job, alone, "--threads", 6))
-        words = lab.command(job, out, "--threads", 6, "--checkpoint", 0.01)
+        unwatched = lab.start(lab.command(job, alone, "--threads", PLAYERS))
+        words = lab.command(job, out, "--threads", PLAYERS, "--checkpoint", 0.01)
         watched = lab.start(words, env=faults(lab)("none", out, lab.folder / "mark"))
         while not until(lambda: watched.poll() is not None, 1):
             if out.exists():
                 sealed(checks, lab, out, "show of a running job")
         code, _, err = wait(watched)
+        over.set()
         checks.same(code, 0, f"exit code of the run that is watched ({err.strip()})")
         checks.same(wait(unwatched)[0], 0, "exit code of the run that is not watched")
         checks.same(digest(out), digest(alone), "SHA-256 of the run that is watched")
