@@ -88,6 +88,15 @@ def few_threads(value):
     return settle
 
 
+def for_strangers(world):
+    """A copy of the program that others may run, on a job that they may read."""
+    copy = world.lab.folder / "potluck-copy"
+    shutil.copy(world.lab.program, copy)
+    for path in (world.lab.folder, copy, world.job):
+        path.chmod(0o755)
+    return str(copy)
+
+
 @contextlib.contextmanager
 def mounted(folder, *words):
     """Mounts on a folder; yields whether that was possible."""
@@ -132,12 +141,9 @@ def read_only(world):
     folder = lab.folder / "readonly"
     folder.mkdir()
     folder.chmod(0o555)
-    copy = lab.folder / "potluck-copy"
-    shutil.copy(lab.program, copy)
-    for path in (lab.folder, copy, world.job):
-        path.chmod(0o755)
+    copy = for_strangers(world)
     how = {"user": STRANGER, "group": STRANGER} if os.geteuid() == 0 else {}
-    result = lab.run(world.job, folder / "out.h5", program=str(copy), **how)
+    result = lab.run(world.job, folder / "out.h5", program=copy, **how)
     refused(checks, result, [str(folder)], "a read-only folder")
     checks.same(list(folder.iterdir()), [], "files in a read-only folder")
     with mounted(room, "-t", "tmpfs", "potluck-test") as possible:
@@ -218,13 +224,11 @@ def files_and_threads(world, most_files):
     place = lab.folder / "threads"
     place.mkdir()
     place.chmod(0o777)
-    copy = lab.folder / "potluck-copy"
-    shutil.copy(lab.program, copy)
-    copy.chmod(0o755)
+    copy = for_strangers(world)
     for value in (0, 2):
         kept = world.begin(place / f"kept{value}.h5")
         kept.chmod(0o666)
-        how = {"preexec_fn": few_threads(value), "program": str(copy)}
+        how = {"preexec_fn": few_threads(value), "program": copy}
         world.stands(kept, f"at most {value} threads", lab.run(world.job, kept, "--resume", "--threads", "4", **how))
 
 

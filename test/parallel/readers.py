@@ -25,11 +25,11 @@ JOB = """
 title: watched
 seed: 5
 model: harness
-replications: {min: 30, max: 520, until: {replication_index: 0.00001}}
+replications: {min: 30, max: 700, until: {replication_index: 0.00001}}
 milliseconds: [48, 49.1, 50.2, 51.3]
 how: sleep
 """
-TOTAL = 4 * 520
+TOTAL = 4 * 700
 PLAYERS = 8
 SNAPSHOTS = 200
 
