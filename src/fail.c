@@ -2,6 +2,7 @@
 #include "fail.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -9,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static void (*end_program)(int code) = exit;
+static void (*end_program)(int code) = _Exit;
 
 static void (*tidy_up)(void);
 
@@ -18,7 +19,16 @@ void before_failure(void (*tidy)(void)) {
 }
 
 void on_failure(void (*end)(int code)) {
-    end_program = end ? end : exit;
+    end_program = end ? end : _Exit;
+}
+
+bool is_users_error(int error) {
+    static const int users[] = {ENOENT, ENOTDIR, EISDIR, EACCES,      EPERM,
+                                EROFS,  ELOOP,   EINVAL, ENAMETOOLONG};
+    for (size_t i = 0; i < sizeof users / sizeof *users; i++)
+        if (error == users[i])
+            return true;
+    return false;
 }
 
 /* Of several threads that fail one speaks and ends the program; the others wait for that. */

@@ -49,10 +49,15 @@ const char *nearest_name(const char *word, const char *const *names, size_t n);
 /* Prints "potluck: sentence" on stderr and ends the program with exit code 1, by the way set with
  * on_failure(). */
 _Noreturn void world_failed(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* How to end the whole program, all ranks (cluster.c sets MPI_Abort); the default is exit(). */
+/* How to end the whole program, all ranks (cluster.c sets MPI_Abort); the default is _Exit():
+ * HDF5 may crash in exit() after it has failed. */
 void on_failure(void (*end)(int code));
 /* What is to be tidied up before; NULL: nothing. */
 void before_failure(void (*tidy)(void));
+
+/* Whether an error of the system comes from a name or a right that the user can change, not from a
+ * world without disk, memory or files to open. */
+bool is_users_error(int error);
 
 /* malloc, calloc and realloc that never return NULL: out of memory is one sentence and exit 1.
  * allocate() zeroes. count * size is checked for overflow. */

@@ -3,6 +3,7 @@
 #include "lock.h"
 
 #include "batch.h"
+#include "target.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -120,6 +121,8 @@ bool lock_take(const char *path, char **stale, struct reason *why) {
     *stale = NULL;
     const int fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (fd < 0) {
+        if (!is_users_error(errno))
+            world_failed("cannot make %s: %s%s", name, strerror(errno), target_state(path));
         refuse(why, "cannot make %s: %s", name, strerror(errno));
         free(name);
         return false;

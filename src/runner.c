@@ -5,6 +5,7 @@
 #include "runner.h"
 
 #include <omp.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -333,8 +334,33 @@ static void play(struct runner *r) {
     atomic_fetch_add(&r->home, 1);
 }
 
+static void *pass_gate(void *gate) {
+    pthread_mutex_lock(gate);
+    pthread_mutex_unlock(gate);
+    return NULL;
+}
+
+/* OpenMP ends the program in words of its own when a thread cannot be made: so we find out before. */
+static void try_threads(unsigned n) {
+    pthread_t *thread = allocate(n, sizeof *thread);
+    pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+    unsigned made = 0;
+    int error = 0;
+    pthread_mutex_lock(&gate);
+    while (made < n && (error = pthread_create(&thread[made], NULL, pass_gate, &gate)) == 0)
+        made++;
+    pthread_mutex_unlock(&gate);
+    for (unsigned i = 0; i < made; i++)
+        pthread_join(thread[i], NULL);
+    free(thread);
+    if (error)
+        world_failed("%u threads were asked for besides the first, the system gives %u: %s", n,
+                     made, strerror(error));
+}
+
 void runner_run(struct runner *r, void (*conduct)(void *context), void *context) {
     unsigned team = 0;
+    try_threads(r->threads);
     omp_set_dynamic(0);
 #pragma omp parallel num_threads((int)r->threads + 1)
     {

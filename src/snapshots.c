@@ -3,10 +3,10 @@
 
 #include "log.h"
 #include "results.h"
+#include "target.h"
 
 #include <stdlib.h>
 #include <time.h>
-#include <unistd.h>
 
 static const double SHARE = 0.01;           /* of the run, at most */
 static const double BYTES_A_SECOND = 250e6; /* before the first is written */
@@ -41,9 +41,7 @@ void snapshots_write(struct snapshots *s, const struct store *store) {
         return;
     void *image = results_image(store, &size);
     if (!results_write(path, image, size, &why))
-        world_failed("%s%s", why.text,
-                     access(path, F_OK) == 0 ? "; the results saved before are intact"
-                                             : "; nothing has been saved");
+        world_failed("%s%s", why.text, target_state(path));
     free(image);
     const double end = clock_now();
     s->number++;

@@ -12,6 +12,11 @@ bool target_exists(const char *path) {
     return lstat(path, &s) == 0;
 }
 
+const char *target_state(const char *path) {
+    return target_exists(path) ? "; the results saved before are intact"
+                               : "; nothing has been saved";
+}
+
 bool target_writable(const char *path, struct complaints *complaints) {
     char *folder = duplicate_text(path), *slash = strrchr(folder, '/');
     if (slash)

@@ -8,6 +8,8 @@
 
 /* Something is at `path`, a dangling link included. */
 bool target_exists(const char *path);
+/* How a sentence about a failure ends: what is left of the results. */
+const char *target_state(const char *path);
 /* The folder can take a new file, and what is there now is a file. Complains otherwise. */
 bool target_writable(const char *path, struct complaints *complaints);
 /* Complains about a result that was not meant to be replaced. */

@@ -149,6 +149,8 @@ void *wholefile_read(const char *path, size_t *size, struct reason *why) {
     struct stat info;
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0 || fstat(fd, &info) != 0) {
+        if (!is_users_error(errno))
+            world_failed("cannot open '%s': %s", path, strerror(errno));
         refuse(why, "cannot open '%s': %s", path, strerror(errno));
         if (fd >= 0)
             close(fd);
