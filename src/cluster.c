@@ -32,6 +32,9 @@ bool cluster_start(int *argc, char ***argv, struct cluster *c, struct reason *wh
     *c = (struct cluster){0, 1};
     if (cluster_launched()) {
         int provided = 0;
+        /* A parcel has some 10 kB. Within a node Open MPI would fetch that by a system call, which
+         * costs rank 0 more than all else; smaller messages it copies through shared memory. */
+        setenv("OMPI_MCA_btl_vader_eager_limit", "32768", 0);
         if (MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS ||
             provided < MPI_THREAD_FUNNELED)
             return refuse(why, "MPI cannot be started with threads");

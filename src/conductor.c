@@ -69,7 +69,7 @@ struct run {
     struct runner *runner;
     struct account account;
     double start;
-    double nap;  /* nanoseconds of the next */
+    double nap;  /* nanoseconds of the last */
     double said; /* other ranks: when something was sent */
     /* rank 0 */
     struct store *store;
@@ -82,17 +82,16 @@ struct run {
     double cpu; /* of conducting, at the beginning; then what it took */
 };
 
-/* Looks for messages are close together where some come, else ever further apart: two ranges in
- * hand, of 50 ms or more each, outlast the longest nap. */
-static void nap_unless(struct run *run, bool some) {
+/* All that had come is dealt with: looks for more are close together where some came, else ever
+ * further apart. Two ranges in hand, of 50 ms or more each, outlast the longest nap. */
+static void nap(struct run *run, bool some) {
     static const double SHORTEST = 1e6, LONGEST = 5e6, GROWTH = 1.1;
-    if (some || run->nap < SHORTEST) {
+    run->nap *= GROWTH;
+    if (some || run->nap < SHORTEST)
         run->nap = SHORTEST;
-        if (some)
-            return;
-    }
+    else if (run->nap > LONGEST)
+        run->nap = LONGEST;
     nanosleep(&(struct timespec){0, (long)run->nap}, NULL);
-    run->nap = run->nap * GROWTH < LONGEST ? run->nap * GROWTH : LONGEST;
 }
 
 static void publish(struct run *run, bool last) {
@@ -271,7 +270,7 @@ static void conduct_first(void *context) {
         lock_touch();
         const struct outlook outlook = schedule_outlook(run->schedule);
         progress_show(run->progress, &outlook, clock_now() - run->start);
-        nap_unless(run, some);
+        nap(run, some);
     }
     end_run(run, 0.4);
     run->account.awake = cpu_now() - run->cpu;
@@ -361,7 +360,7 @@ static void conduct_other(void *context) {
         const bool passed = pass_parcels(run) || pass_refusal(run) || pass_signal(run);
         if (clock_now() - run->said > SAYS)
             tell_first(run, TAG_ALIVE, NULL, 0);
-        nap_unless(run, obey(run, &until, &code_known) || passed);
+        nap(run, obey(run, &until, &code_known) || passed);
     }
     const bool home = runner_home(run->runner);
     pass_parcels(run);
@@ -371,7 +370,7 @@ static void conduct_other(void *context) {
     }
     tell_first(run, TAG_HOME, NULL, 0);
     while (!code_known)
-        nap_unless(run, obey(run, &until, &code_known));
+        nap(run, obey(run, &until, &code_known));
 }
 
 void account_free(struct account *a) {

@@ -38,9 +38,11 @@ def idle(checks, lab):
 
 
 def messages(checks, lab):
-    """64 ranks, one point of 50 ms a message, results of 12 kB."""
-    times = ", ".join(f"{50 + i / 1000:.3f}" for i in range(8000))
-    log, _ = log_of(lab, f"model: harness\nseed: 1\nreplications: 1\nmilliseconds: [{times}]\nhow: sleep\nbins: 30\n", (64, 1))
+    """64 ranks, a message for each replication, results of 12 kB: a stopping rule hands them out few at a time."""
+    times = ", ".join(str(60 + i) for i in range(64))
+    rule = "{min: 30, max: 250, until: {replication_index: 0.0001}}"
+    text = f"model: harness\nseed: 1\nreplications: {rule}\nmilliseconds: [{times}]\nhow: sleep\nbins: 30\n"
+    log, _ = log_of(lab, text, (64, 1))
     cost, count = number(r"messages, ([\d.]+) us of CPU each", log), number(r"conductor: (\d+) messages", log)
     whole = number(r"([\d.]+) % of a core with all waiting", log)
     print(f"messages: {cost:.2f} us of CPU each, {count:.0f} of them, 64 ranks on {os.cpu_count()} cores (aim: 20 us); "
