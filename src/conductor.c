@@ -79,7 +79,8 @@ struct run {
     unsigned *free_hands; /* per rank: ranges it could take */
     int ranks_ready, ranks_home;
     bool changed, unsaved;
-    double cpu; /* of conducting, at the beginning; then what it took */
+    double looked; /* for dead ranks, last */
+    double cpu;    /* of conducting, at the beginning; then what it took */
 };
 
 /* All that had come is dealt with: looks for more are close together where some came, else ever
@@ -210,9 +211,14 @@ static bool time_is_up(const struct run *run) {
     return run->limit->seconds > 0 && clock_now() - run->start + saving >= run->limit->seconds;
 }
 
-/* Some launchers leave the others alone when a rank dies: they would wait for it for ever. */
+/* Some launchers leave the others alone when a rank dies: they would wait for it for ever. When this
+ * rank itself was away, writing or suspended, silence says nothing. */
 static void look_for_dead(struct run *run) {
     const double now = clock_now();
+    const bool away = now - run->looked > SAYS;
+    run->looked = now;
+    for (int rank = 1; away && rank < run->cluster->size; rank++)
+        run->account.shares[rank].heard = now;
     for (int rank = 1; rank < run->cluster->size; rank++) {
         const struct share *share = &run->account.shares[rank];
         if (now - share->heard < PATIENCE)
@@ -237,13 +243,12 @@ static void end_run(struct run *run, double grace) {
             nanosleep(&(struct timespec){0, 500000}, NULL);
         if (run->account.code != EXIT_DONE && clock_now() > until)
             break;
+        look_for_dead(run);
     }
     gather(run);
     run->account.wall = clock_now() - run->start;
     if (run->account.code != EXIT_USER)
         run->account.code = schedule_done(run->schedule) ? EXIT_DONE : EXIT_EARLY;
-    for (int rank = 1; rank < run->cluster->size; rank++)
-        cluster_send(rank, TAG_CODE, (uint64_t[]){run->account.code}, 1);
 }
 
 static void conduct_first(void *context) {
@@ -264,9 +269,9 @@ static void conduct_first(void *context) {
         const bool some = gather(run);
         hand_out(run);
         run->account.conducting += some ? cpu_now() - cpu : 0;
+        look_for_dead(run);
         if (clock_now() >= run->snapshots.next)
             publish(run, false);
-        look_for_dead(run);
         lock_touch();
         const struct outlook outlook = schedule_outlook(run->schedule);
         progress_show(run->progress, &outlook, clock_now() - run->start);
@@ -280,6 +285,8 @@ static void conduct_first(void *context) {
         runner_clear(run->runner);
     if (!run->account.refusal)
         publish(run, true);
+    for (int rank = 1; rank < run->cluster->size; rank++)
+        cluster_send(rank, TAG_CODE, (uint64_t[]){run->account.code}, 1);
     if (!runner_home(run->runner)) { /* nothing to wait for: all that is finished has been saved */
         run->farewell->say(run->farewell->context, &run->account);
         cluster_finish();
