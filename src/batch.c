@@ -2,7 +2,6 @@
 #define _GNU_SOURCE
 #include "batch.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,21 +50,27 @@ char *batch_text(void) {
     return text;
 }
 
+/* A whole number of at most nine digits at *text, which moves on. */
+static bool take_number(const char **text, double *number) {
+    const size_t digits = strspn(*text, "0123456789");
+    if (digits == 0 || digits > 9)
+        return false;
+    *number = strtod(*text, NULL);
+    *text += digits;
+    return true;
+}
+
 /* [days-][hours:]minutes:seconds, as squeue prints it. */
 static bool parse_left(const char *text, double *seconds) {
     double days = 0, part[3] = {0};
     unsigned n = 0;
-    const char *dash = strchr(text, '-');
-    if (dash) {
-        days = strtod(text, NULL);
-        text = dash + 1;
-    }
-    for (; n < 3 && isdigit((unsigned char)*text); n++) {
-        char *end;
-        part[n] = (double)strtoul(text, &end, 10);
-        text = *end == ':' ? end + 1 : end;
-    }
-    if (n < 2 || *text)
+    if (strchr(text, '-') && (!take_number(&text, &days) || *text++ != '-'))
+        return false;
+    do {
+        if (!take_number(&text, &part[n++]))
+            return false;
+    } while (n < 3 && *text == ':' && *++text);
+    if (n < 2 || text[strspn(text, " ")])
         return false;
     *seconds = 86400 * days;
     *seconds += n == 3 ? 3600 * part[0] + 60 * part[1] + part[2] : 60 * part[0] + part[1];
@@ -73,7 +78,8 @@ static bool parse_left(const char *text, double *seconds) {
 }
 
 static bool ask_queue(const char *id, double *seconds, struct reason *why) {
-    char *command = format_text("squeue -h -j %s -o %%L 2>/dev/null", id), answer[64] = "";
+    char *command = format_text("timeout -k 1 20 squeue -h -j %s -o %%L 2>/dev/null", id),
+         answer[64] = "";
     FILE *f = popen(command, "r");
     free(command);
     const bool said = f && fgets(answer, sizeof answer, f);
@@ -89,15 +95,23 @@ static bool ask_queue(const char *id, double *seconds, struct reason *why) {
     return true;
 }
 
+/* What newer versions of Slurm say at the start of a job; a limit that was moved since leaves it in
+ * the past, or the queue knows better. */
+static bool end_is_known(double *seconds) {
+    const char *end = variable("SLURM_JOB_END_TIME");
+    double at;
+    if (!end || strlen(end) > 12 || end[strspn(end, "0123456789")])
+        return false;
+    at = strtod(end, NULL) - (double)time(NULL);
+    if (at > 0)
+        *seconds = at;
+    return at > 0;
+}
+
 bool batch_time_left(double *seconds, struct reason *why) {
-    const char *id = job_number(), *end = variable("SLURM_JOB_END_TIME");
+    const char *id = job_number();
     *seconds = INFINITY;
-    if (!id)
-        return true;
-    if (!end)
-        return ask_queue(id, seconds, why);
-    *seconds = strtod(end, NULL) - (double)time(NULL);
-    return true;
+    return !id || end_is_known(seconds) || ask_queue(id, seconds, why);
 }
 
 double batch_usable(double seconds) {

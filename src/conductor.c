@@ -11,9 +11,9 @@
 #include "progress.h"
 #include "results.h"
 #include "runner.h"
+#include "signals.h"
 #include "snapshots.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,22 +35,6 @@ enum { IN_HAND = 2 };
 
 /* Seconds: a rank says something at least so often; and is taken for dead after silence. */
 static const double SAYS = 5, PATIENCE = 90;
-
-static volatile sig_atomic_t heard;
-
-static void hear(int number) {
-    heard = number;
-}
-
-void conductor_listen(void) {
-    static const int numbers[] = {SIGUSR1, SIGUSR2, SIGTERM, SIGINT, SIGHUP, SIGXCPU};
-    struct sigaction before, act = {.sa_handler = hear};
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN) /* nohup */
-            sigaction(numbers[i], &act, NULL);
-    signal(SIGXFSZ, SIG_IGN);
-    signal(SIGPIPE, SIG_IGN);
-}
 
 /* Seconds of CPU of this thread. */
 static double cpu_now(void) {
@@ -172,7 +156,7 @@ static bool gather(struct run *run) {
         if (tag == TAG_READY) {
             welcome(run, rank, (const struct seat *)words);
         } else if (tag == TAG_HEARD) {
-            heard = (sig_atomic_t)words[0];
+            signals_hear((int)words[0]);
         } else if (tag == TAG_HOME) {
             run->ranks_home++;
         } else if (tag == TAG_REFUSED) {
@@ -260,9 +244,9 @@ static void conduct_first(void *context) {
     }
     run->cpu = cpu_now();
     while (!run->account.refusal && !schedule_done(run->schedule)) {
-        if (heard || time_is_up(run)) {
+        if (signals_heard() || time_is_up(run)) {
             run->account.code = EXIT_EARLY;
-            run->account.signal = heard;
+            run->account.signal = signals_heard();
             break;
         }
         const double cpu = cpu_now();
@@ -328,10 +312,10 @@ static bool pass_refusal(struct run *run) {
 
 /* A signal that came to this rank is for all; true when one is new. */
 static bool pass_signal(struct run *run) {
-    if (!heard || run->account.signal)
+    if (!signals_heard() || run->account.signal)
         return false;
-    run->account.signal = heard;
-    tell_first(run, TAG_HEARD, (uint64_t[]){(uint64_t)heard}, 1);
+    run->account.signal = signals_heard();
+    tell_first(run, TAG_HEARD, (uint64_t[]){(uint64_t)run->account.signal}, 1);
     return true;
 }
 

@@ -52,8 +52,6 @@ struct farewell {
     void *context;
 };
 
-/* Installs the handlers of USR1, USR2, TERM, INT, HUP and XCPU. */
-void conductor_listen(void);
 /* Plays the job on all ranks; collective. `store` is NULL except on rank 0. With options->output
  * NULL nothing is written. A rank whose players are stuck in a long replication when the run is
  * stopped early ends here. */

@@ -93,14 +93,13 @@ void fill_stream(const struct layout *l, const struct variable *v, void *data) {
 /* ---- of rows ---- */
 
 void fill_row(const struct layout *l, const struct variable *v, void *data) {
-    const uint64_t width = width_of(l, v);
+    const uint64_t width = width_of(l, v), skip = l->first - l->store->first;
     double *to = data;
     for (uint64_t p = 0; p < points_of(l); p++) {
         const struct point_store *point = &l->store->points[p];
         const double *row = point->row[v->index];
         for (uint64_t r = 0; r < width; r++)
-            to[p * width + r] =
-                row && l->first + r < point->capacity ? row[l->first + r] : (double)NAN;
+            to[p * width + r] = row && skip + r < point->capacity ? row[skip + r] : (double)NAN;
     }
 }
 
@@ -113,7 +112,8 @@ bool take_row(const struct layout *l, const struct variable *v, const void *data
         struct point_store *point = &l->into->points[p];
         for (unsigned i = 0; point->row[v->index] && i < point->n_spans; i++) {
             const struct span span = point->spans[i];
-            memcpy(point->row[v->index] + span.first, from + p * width + span.first - l->first,
+            memcpy(point->row[v->index] + span.first - l->into->first,
+                   from + p * width + span.first - l->first,
                    (span.end - span.first) * sizeof *from);
         }
     }

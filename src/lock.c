@@ -3,6 +3,7 @@
 #include "lock.h"
 
 #include "batch.h"
+#include "signals.h"
 #include "target.h"
 
 #include <errno.h>
@@ -57,7 +58,8 @@ static void read_holder(int fd, char *holder, size_t size) {
 }
 
 /* Whether a holder lives of whom the system's lock says nothing: on this node where there are no
- * such locks, on another where the file is touched while we look. */
+ * such locks, on another where the file is touched while we look. True as well when we are told to
+ * stop meanwhile. */
 static bool lives(const char *name, const char *holder, const char *me, bool locked) {
     struct stat before, now;
     long process = 0;
@@ -73,6 +75,8 @@ static bool lives(const char *name, const char *holder, const char *me, bool loc
             name, holder, WATCH);
     for (int second = 0; second < WATCH; second++) {
         sleep(1);
+        if (signals_heard())
+            return true;
         const int fd = open(name, O_RDONLY | O_CLOEXEC); /* network file systems look anew then */
         const bool moved = fd >= 0 && fstat(fd, &now) == 0 &&
                            (now.st_mtim.tv_sec != before.st_mtim.tv_sec ||
@@ -106,7 +110,7 @@ static char *lock_name(const char *path) {
 
 char *lock_holder(const char *path) {
     char *name = lock_name(path), holder[200] = "";
-    const int fd = open(name, O_RDONLY | O_CLOEXEC);
+    const int fd = open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     free(name);
     if (fd < 0)
         return NULL;
@@ -116,14 +120,31 @@ char *lock_holder(const char *path) {
     return taken ? duplicate_text(holder) : NULL;
 }
 
+/* Opens or makes the lock of `path` and reads its holder; -1 with the reason. */
+static int open_lock(const char *path, const char *name, char *holder, size_t size,
+                     struct reason *why) {
+    struct stat info;
+    const int fd = open(name, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
+    if (fd < 0 && !is_users_error(errno))
+        world_failed("cannot make %s: %s%s", name, strerror(errno), target_state(path));
+    if (fd < 0) {
+        refuse(why, "cannot make %s: %s", name, strerror(errno));
+        return -1;
+    }
+    read_holder(fd, holder, size);
+    if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode) &&
+        (info.st_size == 0 || strncmp(holder, "process ", 8) == 0))
+        return fd;
+    refuse(why, "%s is not a lock of potluck's: it is in the way of one", name);
+    close(fd);
+    return -1;
+}
+
 bool lock_take(const char *path, char **stale, struct reason *why) {
     char *name = lock_name(path), holder[200] = "";
     *stale = NULL;
-    const int fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    const int fd = open_lock(path, name, holder, sizeof holder, why);
     if (fd < 0) {
-        if (!is_users_error(errno))
-            world_failed("cannot make %s: %s%s", name, strerror(errno), target_state(path));
-        refuse(why, "cannot make %s: %s", name, strerror(errno));
         free(name);
         return false;
     }
@@ -137,7 +158,10 @@ bool lock_take(const char *path, char **stale, struct reason *why) {
     char *me = myself();
     read_holder(fd, holder, sizeof holder);
     if (locked == 0 || lives(name, holder, me, locked > 0)) {
-        refuse(why, "%s is being written by another run (%s)", path, holder);
+        if (signals_heard())
+            refuse(why, "told to stop while %s was watched", name);
+        else
+            refuse(why, "%s is being written by another run (%s)", path, holder);
         close(fd);
         free(name);
         free(me);

@@ -47,12 +47,17 @@ static void note(const struct options *o, const char *format, ...) {
     const time_t now = time(NULL);
     struct tm utc;
     strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
-    fprintf(f, "%s ", when);
+    char *text = NULL;
     va_list arguments;
     va_start(arguments, format);
-    vfprintf(f, format, arguments);
+    if (vasprintf(&text, format, arguments) < 0)
+        text = NULL;
     va_end(arguments);
-    fputc('\n', f);
+    for (char *c = text; c && *c; c++) /* a line is a line, whatever a file is called */
+        if ((unsigned char)*c < ' ')
+            *c = '?';
+    fprintf(f, "%s %s\n", when, text ? text : "");
+    free(text);
     fclose(f);
 }
 

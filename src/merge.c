@@ -123,8 +123,8 @@ static struct job *read_union(const struct claim *claim, const struct options *o
                               const struct catalogue *models, struct complaints *complaints) {
     struct reading how = run_reading(o);
     struct complaints elsewhere = {0};
-    struct job *job = job_read(claim->from, claim->resolved, &how, models, complaints);
-    if (!job && strchr(claim->from, '/'))
+    struct job *job = job_read(o->inputs[0], claim->resolved, &how, models, complaints);
+    if (!job && strchr(o->inputs[0], '/'))
         job = job_read("resolved job", claim->resolved, &how, models, &elsewhere);
     complaints_free(&elsewhere);
     if (!job)
@@ -192,12 +192,15 @@ static void say_what(const struct store *s, const struct options *o) {
     }
     fprintf(stderr, "potluck: %u file%s, %llu point%s: results are in %s\n", o->n_inputs,
             o->n_inputs == 1 ? "" : "s", (unsigned long long)n, n == 1 ? "" : "s", o->output);
+    char count[32] = "";
+    if (!s->job->replications.n_criteria)
+        snprintf(count, sizeof count, " %llu", (unsigned long long)lacking);
     if (points)
         fprintf(stderr,
-                "potluck: it is not complete: %llu point%s, the first of them %llu, lack%s %llu "
+                "potluck: it is not complete: %llu point%s, the first of them %llu, lack%s%s "
                 "replications (run --resume plays them)\n",
                 (unsigned long long)points, points == 1 ? "" : "s", (unsigned long long)first,
-                points == 1 ? "s" : "", (unsigned long long)lacking);
+                points == 1 ? "s" : "", count);
 }
 
 static void write_union(struct store *all, const struct options *o) {
@@ -231,9 +234,13 @@ bool merge(const struct options *o, const struct catalogue *models, struct compl
         job = read_union(&claim, o, models, complaints);
     if (job && !lock_take(o->output, &dead, &why))
         complain(complaints, NULL, "%s", why.text);
+    else if (job) /* a run may have ended meanwhile */
+        target_free(o->output, o->force, "--force replaces it", complaints);
     struct store *all = job ? store_new(job) : NULL;
-    for (unsigned i = 0; i < o->n_inputs && !complaints->count; i++)
+    for (unsigned i = 0; i < o->n_inputs && !complaints->count; i++) {
         add_file(all, &known, o->inputs[i], complaints);
+        lock_touch();
+    }
     if (!complaints->count)
         write_union(all, o);
     lock_release();

@@ -26,7 +26,7 @@ static uint64_t gathered_bytes(const struct job *job, const struct point *p) {
     const struct model *model = job->model;
     uint64_t words = 0;
     for (unsigned r = 0; r < model->n_rows && job->keep_rows; r++)
-        words += row_applies(p, r) ? job_part(job).end : 0;
+        words += row_applies(p, r) ? part_length(job) : 0;
     for (unsigned h = 0; h < model->n_histograms; h++)
         if (job->keep_histogram[h])
             words += p->facts.likely[h] * histogram_batches(&model->histograms[h]);

@@ -472,6 +472,7 @@ bool results_load(struct saved *f, struct store *s, struct reason *why) {
     layout_init(&l, s);
     l.into = s;
     bool good = take_lengths(f, &l, why);
+    s->first = l.first < s->first ? l.first : s->first;
     for (int state = 1; state >= 0; state--)
         for (unsigned i = 0; good && i < l.n; i++)
             if (l.variables[i].take && l.variables[i].state == (state == 1))

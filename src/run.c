@@ -15,6 +15,7 @@
 #include "results.h"
 #include "runner.h"
 #include "settling.h"
+#include "signals.h"
 #include "target.h"
 #include "wholefile.h"
 
@@ -27,7 +28,7 @@
 static void prepare(void) {
     /* Large blocks go back to the system when they are freed: what a plan states is kept. */
     mallopt(M_MMAP_THRESHOLD, 1 << 18);
-    conductor_listen();
+    signals_listen();
 }
 
 bool run_is_first(void) {
@@ -120,9 +121,11 @@ static bool accept_saved(struct store *store, bool same_rule, struct complaints 
             continue;
         if (r->n_criteria == 0) {
             complain(complaints, NULL,
-                     "--resume: point %llu has %llu replications already, the job asks for %llu "
-                     "(--force plays it anew)",
-                     (unsigned long long)i, (unsigned long long)end, (unsigned long long)r->max);
+                     "--resume: point %llu has %llu replications already, the last of them number "
+                     "%llu; the job asks for %llu (-r %llu keeps them, --force plays it anew)",
+                     (unsigned long long)i, (unsigned long long)p->complete,
+                     (unsigned long long)end - 1, (unsigned long long)r->max,
+                     (unsigned long long)end);
             return false;
         }
         store_clear(store->job, p);
@@ -248,8 +251,11 @@ static struct job *open_job(const struct options *o, const struct catalogue *mod
             complain(complaints, NULL, "%s", why.text);
         else
             absent(o, complaints); /* another run may have ended meanwhile */
-        if (writes(o) && complaints->count == 0)
-            leftover->file = wholefile_sweep(o->output);
+        const int swept =
+            writes(o) && complaints->count == 0 ? wholefile_sweep(o->output, &why) : 0;
+        if (swept < 0)
+            complain(complaints, NULL, "%s", why.text);
+        leftover->file = swept > 0;
         *store = store_new(job);
         if (complaints->count == 0 && o->resume && writes(o) && target_exists(o->output))
             resume(o, job, *store, complaints);
@@ -374,11 +380,11 @@ static struct limit time_limit(const struct options *o) {
     return limit;
 }
 
-/* Rank 0's word on whether to start, to all. */
-static bool agreed(bool start) {
-    uint64_t word = start;
+/* Rank 0's word to all: the exit code when there is nothing to start, else EXIT_DONE. */
+static enum exit_code agreed(bool start) {
+    uint64_t word = start ? EXIT_DONE : signals_heard() ? EXIT_EARLY : EXIT_USER;
     cluster_share_words(&word, 1);
-    return word != 0;
+    return (enum exit_code)word;
 }
 
 int run(int *argc, char ***argv, const struct options *o, const struct catalogue *models) {
@@ -397,12 +403,13 @@ int run(int *argc, char ***argv, const struct options *o, const struct catalogue
     const bool first = cluster.rank == 0;
     if (first)
         job = open_job(o, models, &store, &leftover, &complaints);
-    if (!agreed(job != NULL)) {
+    const enum exit_code word = agreed(job != NULL);
+    if (word != EXIT_DONE) {
         if (first)
             fputs(complaints.text, stderr);
         complaints_free(&complaints);
         cluster_finish();
-        return EXIT_USER;
+        return (int)word;
     }
     char *text;
     job = share_job(job, &text, o, models);

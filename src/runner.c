@@ -300,6 +300,7 @@ static uint64_t play_parcel(struct runner *r, struct workspace *work, const void
         p->outcome.count = played;
     }
     p->outcome.first = range->first;
+    p->outcome.count = played; /* none, where a larger workspace was wanted and then the end came */
     p->outcome.tally = tally;
     p->more = played < range->count && !atomic_load(&r->stop);
     const bool more = p->more;

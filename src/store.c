@@ -10,6 +10,7 @@
 struct store *store_new(const struct job *job) {
     struct store *s = allocate(1, sizeof *s);
     s->job = job;
+    s->first = job_part(job).first;
     s->points = allocate(job->n_points, sizeof *s->points);
     return s;
 }
@@ -39,11 +40,11 @@ void store_clear(const struct job *job, struct point_store *p) {
 
 void store_reserve(struct store *s, uint64_t point, uint64_t replications) {
     struct point_store *p = &s->points[point];
-    if (!s->job->keep_rows || replications <= p->capacity)
+    if (!s->job->keep_rows || replications <= s->first + p->capacity)
         return;
     uint64_t room = p->capacity + p->capacity / 2;
-    if (room < replications)
-        room = replications;
+    if (room < replications - s->first)
+        room = replications - s->first;
     for (unsigned r = 0; r < s->job->model->n_rows; r++) {
         if (!row_applies(&s->job->points[point], r))
             continue;
@@ -114,7 +115,8 @@ static void fold_rows(struct store *s, uint64_t point, const struct outcome *o) 
     for (uint64_t i = 0; i < o->count; i++)
         for (unsigned r = 0; r < n_rows; r++)
             if (p->row[r])
-                p->row[r][o->first + i] = affine_value(affine[r], (double)o->tally[i * n_rows + r]);
+                p->row[r][o->first - s->first + i] =
+                    affine_value(affine[r], (double)o->tally[i * n_rows + r]);
 }
 
 /* How many of first .. first+count-1 are b modulo BATCHES. */
@@ -151,7 +153,8 @@ void store_fold(struct store *s, uint64_t point, const struct outcome *o,
             add_counts(s, point, h, &(struct counts){o->used[h], o->stride[h], o->histogram[h]});
 }
 
-static void merge_point(struct store *into, uint64_t point, const struct point_store *from) {
+static void merge_point(struct store *into, uint64_t point, const struct point_store *from,
+                        uint64_t first) {
     const struct model *model = into->job->model;
     struct point_store *to = &into->points[point];
     for (unsigned i = 0; i < from->n_spans; i++) {
@@ -160,7 +163,7 @@ static void merge_point(struct store *into, uint64_t point, const struct point_s
         store_reserve(into, point, span.end);
         for (unsigned r = 0; r < model->n_rows; r++)
             if (to->row[r] && from->row[r])
-                memcpy(to->row[r] + span.first, from->row[r] + span.first,
+                memcpy(to->row[r] + span.first - into->first, from->row[r] + span.first - first,
                        (span.end - span.first) * sizeof *to->row[r]);
     }
     for (unsigned b = 0; b < BATCHES; b++)
@@ -173,7 +176,7 @@ static void merge_point(struct store *into, uint64_t point, const struct point_s
 
 void store_merge(struct store *into, const struct store *from) {
     for (uint64_t point = 0; point < into->job->n_points; point++)
-        merge_point(into, point, &from->points[point]);
+        merge_point(into, point, &from->points[point], from->first);
 }
 
 double store_mean(const struct store *s, uint64_t point, unsigned row) {

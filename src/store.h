@@ -21,9 +21,10 @@ struct point_store {
     bool done;          /* nothing more to play */
     struct span *spans; /* completed, sorted, disjoint, not touching */
     unsigned n_spans;
-    double *row[ROWS_MAX]; /* [row][replication]; NaN where not complete; NULL with keep: means and
+    double *row
+        [ROWS_MAX]; /* [row][replication - store.first]; NaN where not complete; NULL with keep: means and
                               where the row does not apply to the point */
-    uint64_t capacity;     /* replications there is room for in row[] */
+    uint64_t capacity; /* replications there is room for in row[], from store.first on */
     struct moments moments[ROWS_MAX];     /* of the tallies */
     uint64_t batch_replications[BATCHES]; /* completed replications r with r % BATCHES == b */
     struct counts histogram[HISTOGRAMS_MAX];
@@ -31,6 +32,7 @@ struct point_store {
 
 struct store {
     const struct job *job; /* borrowed */
+    uint64_t first;        /* replication at which rows begin: no part has any before */
     struct point_store *points;
 };
 
@@ -55,7 +57,7 @@ void store_fold(struct store *s, uint64_t point, const struct outcome *outcome,
 void store_merge(struct store *into, const struct store *from);
 /* Adds the span to the completed ones; no overlap allowed. */
 void store_mark(struct point_store *p, uint64_t first, uint64_t end);
-/* Room for at least `replications` rows at a point. */
+/* Room for rows of the first `replications` at a point. */
 void store_reserve(struct store *s, uint64_t point, uint64_t replications);
 /* Room for at least `bins` bins in histogram h. */
 void store_widen(const struct job *job, struct point_store *p, unsigned h, uint64_t bins);

@@ -84,9 +84,13 @@ static char *names_of(const char *path, char **temporary) {
     return target;
 }
 
-bool wholefile_sweep(const char *path) {
+int wholefile_sweep(const char *path, struct reason *why) {
     char *temporary, *target = names_of(path, &temporary);
-    const bool swept = unlink(temporary) == 0;
+    int swept = unlink(temporary) == 0;
+    if (!swept && errno != ENOENT) {
+        refuse(why, "%s is in the way: %s", temporary, strerror(errno));
+        swept = -1;
+    }
     free(temporary);
     free(target);
     return swept;
@@ -147,7 +151,7 @@ static bool is_sealed(const char *path, const char *data, size_t size, struct re
 
 void *wholefile_read(const char *path, size_t *size, struct reason *why) {
     struct stat info;
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0 || fstat(fd, &info) != 0) {
         if (!is_users_error(errno))
             world_failed("cannot open '%s': %s", path, strerror(errno));

@@ -4,7 +4,7 @@
 #     bash test/run.sh [TIER...]
 # Installs what the tests need, builds into build/, runs the tiers and ends with the line "N passed, N failed"; the exit
 # code is 0 when nothing failed. Tiers: unit oracle parallel slurm cli analysis style (all of these when none is
-# named); on demand verify (the oracles at high power, Slurm's limits), bench, fuzz.
+# named); on demand verify (the oracles at high power, 100 kills, Slurm's limits), bench, fuzz.
 #
 # A tier is the Meson suite of its name and every *.py and *.sh in test/TIER that does not begin with "_". Such a
 # script is called with the path of the program, and its last line says "N passed, N failed".

@@ -17,6 +17,7 @@ import time
 import h5py
 import numpy as np
 
+import _queue_jobs
 from _common import Checks, Lab, digest, until, wait
 from _runs import PRECISE, SLOW, marks, players, playing, quick, references, refused, resumes, whole
 
@@ -189,22 +190,6 @@ def damaged(checks, lab):
         checks.check(out.read_bytes() == data, f"--force over a file that is {what}: other bytes")
 
 
-def one_writer(checks, lab):
-    job, out = lab.job(SLOW.format(r=1000, ms=20), "slow"), lab.fresh()
-    first = lab.start(lab.command(job, out, "--checkpoint", "0.2"))
-    until(out.exists)
-    for options in (("--resume",), ("--force",)):
-        for layout in (None, (2, 1)):
-            words = ["another run", str(first.pid)]
-            result = lab.run(job, out, *options, layout=layout)
-            refused(checks, result, words, f"a second run {options}, layout {layout}")
-    first.send_signal(signal.SIGUSR1)
-    checks.same(wait(first, 30)[0], 75, "exit code of the first of two runs")
-    checks.check(not pathlib.Path(f"{out}.lock").exists(), "the lock stays behind")
-    pathlib.Path(f"{out}.lock").write_text("process 1 on elsewhere")
-    checks.same(lab.run(job, out, "--resume", "--max-time", "0.2")[0], 75, "a lock file nobody holds: exit code")
-
-
 def long_replication(checks, lab):
     """nothing waits for a player who is busy for minutes."""
     jobs = {
@@ -230,11 +215,27 @@ def long_replication(checks, lab):
             checks.check(not pathlib.Path(f"{out}.lock").exists(), f"{what}: a lock stays behind")
 
 
+def at_once(checks, lab):
+    """Queues whose players ask for more memory on the way, stopped at any moment of the beginning."""
+    job, once = lab.job(_queue_jobs.JOBS["transient"], "transient"), lab.fresh()
+    lab.run(job, once)
+    expected, early = digest(once), 0
+    for trial in range(24):
+        out, layout = lab.fresh(), (2, 1) if trial % 4 == 3 else None
+        limit = 0.001 * 1.2**trial
+        code, _, err = lab.run(job, out, "--max-time", f"{limit:.5f}", layout=layout)
+        early += code == 75
+        checks.check(code in (0, 75), f"queues stopped after {limit:.4f} s: {code}, {err.strip()}")
+        code, _, err = lab.run(job, out, "--resume")
+        checks.check(code == 0 and digest(out) == expected, f"queues stopped after {limit:.4f} s, then resumed: other bytes")
+    checks.check(early > 12, f"only {early} of 24 runs were stopped")
+
+
 def main():
     checks = Checks()
     with Lab(sys.argv[1]) as lab:
         on_request(checks, lab, references(checks, lab))
-        for part in (topping_up, untouched, damaged, one_writer, long_replication):
+        for part in (topping_up, untouched, damaged, at_once, long_replication):
             part(checks, lab)
     return checks.finish()
 

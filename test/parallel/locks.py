@@ -87,6 +87,44 @@ def alive_elsewhere(checks, lab):
     checks.check(not out.exists() and lock.read_text() == "process 7 on elsewhere", "a touched lock: something was written")
 
 
+def not_ours(checks, lab):
+    """What is in the way of a lock, or of half a file, is left alone."""
+    job = lab.job(BRIEF, "brief")
+    for what, make in (
+        ("somebody's file", lambda p: p.write_text("precious data")),
+        ("a result", lambda p: lab.run(job, p)),
+        ("a link", lambda p: p.symlink_to(lab.job("precious data", "linked"))),
+        ("a folder", lambda p: p.mkdir()),
+        ("a pipe", os.mkfifo),
+    ):
+        out = lab.fresh()
+        lock = pathlib.Path(f"{out}.lock")
+        make(lock)
+        before = lock.read_bytes() if lock.is_file() else b""
+        code, _, err = lab.run(job, out)
+        checks.check(code == 2 and ".lock" in err, f"{what} in the place of a lock: {code}, {err.strip()}")
+        checks.check(not out.exists() and not pathlib.Path(f"{out}.lock.lock").exists(), f"{what}: something was written")
+        checks.check(not lock.is_file() or lock.read_bytes() == before, f"{what} in the place of a lock was changed")
+    out = lab.fresh()
+    pathlib.Path(f"{out}.tmp").mkdir()
+    code, _, err = lab.run(job, out)
+    checks.check(code == 2 and ".tmp is in the way" in err, f"a folder in the place of half a file: {code}, {err.strip()}")
+
+
+def told_to_stop(checks, lab):
+    """A signal ends the watch of a lock."""
+    job, out = lab.job(BRIEF, "brief"), lab.fresh()
+    pathlib.Path(f"{out}.lock").write_text("process 7 on elsewhere")
+    for layout in (None, (2, 1)):
+        run = lab.start(lab.command(job, out, layout=layout))
+        time.sleep(2.5)
+        begin = time.monotonic()
+        run.send_signal(signal.SIGUSR1)
+        code, _, err = wait(run, 70)
+        checks.check(code == 75 and "told to stop" in err, f"a signal while a lock is watched, {layout}: {code}, {err.strip()}")
+        checks.check(time.monotonic() - begin < 20, f"a signal while a lock is watched, {layout}: it was watched on")
+
+
 def touched(checks, lab):
     """A run touches its lock."""
     job, out = lab.job(SLOW, "slow"), lab.fresh()
@@ -142,6 +180,8 @@ def main():
         taken_over(checks, lab, before, False, slurm, "the same Slurm job before it was requeued")
         alive_elsewhere(checks, lab)
         touched(checks, lab)
+        not_ours(checks, lab)
+        told_to_stop(checks, lab)
         if arguments.tier == "verify":
             dead_elsewhere(checks, lab)
             dead_rank(checks, lab)

@@ -8,6 +8,7 @@ import argparse
 import pathlib
 import random
 import re
+import resource
 import subprocess
 import sys
 
@@ -197,6 +198,22 @@ def elsewhere(checks, lab):
     checks.check(out.exists() and digest(out) == digest(once), "a job with a file: other bytes")
 
 
+def far_away(checks, lab):
+    """A part takes memory for itself, not for what comes before it."""
+    job, out = lab.job(SMALL.format(seed=1, r=40, n=50), "far"), lab.fresh()
+    how = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))}
+    code, _, err = lab.run(job, out, "--replications", "4294967290:4294967295", "--threads", "1", **how)
+    checks.same(code, 0, f"the last replications there are: exit code ({err.strip()})")
+    with h5py.File(out) as f:
+        checks.same(f["replication"][:].tolist(), list(range(4294967290, 4294967295)), "the last replications there are")
+        checks.check(not np.isnan(f["max_load"][:]).any(), "the last replications there are: rows")
+    code, _, err = lab.run(job, out, "--resume", "--replications", "4294967280:4294967290", "-r", 4294967295, **how)
+    checks.check(code == 0, f"some before them: {code}, {err.strip()}")
+    with h5py.File(out) as f:
+        checks.same(f["max_load"].shape[1], 15, "some before them: rows")
+        checks.check(not np.isnan(f["max_load"][:]).any(), "some before them: rows")
+
+
 def as_in_the_readme(checks, lab):
     """The commands of README, "Long runs", in their order."""
     text = (ROOT / "README.md").read_text().split("## Long runs")[1].split("\n## ")[0]
@@ -221,7 +238,7 @@ def main():
     arguments = parser.parse_args()
     checks = Checks()
     with Lab(arguments.program) as lab:
-        for part in (unions, topping_up, refusals, elsewhere, as_in_the_readme):
+        for part in (unions, topping_up, refusals, elsewhere, far_away, as_in_the_readme):
             part(checks, lab)
     return checks.finish()
 

@@ -91,10 +91,12 @@ static void test_time_left(void **state) {
     static const struct {
         const char *answer;
         double seconds; /* NaN: refused */
-    } cases[] = {{"59:30", 3570},  {"1:02:03", 3723}, {"2-01:00:00", 176400},
-                 {"0:07", 7},      {"0:00", 0},       {"UNLIMITED", INFINITY},
-                 {"INVALID", NAN}, {"", NAN},         {"NOT_SET", NAN},
-                 {"12", NAN},      {"1:2:3:4", NAN}};
+    } cases[] = {{"59:30", 3570},      {"1:02:03", 3723},  {"2-01:00:00", 176400},
+                 {"0:07", 7},          {"0:00", 0},        {"UNLIMITED", INFINITY},
+                 {"INVALID", NAN},     {"", NAN},          {"NOT_SET", NAN},
+                 {"12", NAN},          {"1:2:3:4", NAN},   {"-5:00", NAN},
+                 {"x1-00:00:05", NAN}, {"nan-0:0:5", NAN}, {"0:03  ", 3},
+                 {"5:", NAN},          {"1-5", NAN},       {"99999999999:00", NAN}};
     char folder[] = "/tmp/potluck-test-XXXXXX", path[300];
     struct reason why;
     double left;
@@ -116,6 +118,13 @@ static void test_time_left(void **state) {
     snprintf(end, sizeof end, "%lld", (long long)time(NULL) + 1000);
     setenv("SLURM_JOB_END_TIME", end, 1);
     assert_true(batch_time_left(&left, &why) && left > 900 && left <= 1000);
+    queue_says(folder, "1:00"); /* where the time that was told makes no sense */
+    static const char *const senseless[] = {"0",   "-5",    "abc",        "0x7",
+                                            "nan", "1e300", "1000000000", ""};
+    for (unsigned i = 0; i < sizeof senseless / sizeof *senseless; i++) {
+        setenv("SLURM_JOB_END_TIME", senseless[i], 1);
+        assert_true(batch_time_left(&left, &why) && left == 60);
+    }
     setenv("SLURM_JOB_ID", "12; rm -r x", 1); /* no job of Slurm's */
     assert_true(batch_time_left(&left, &why) && isinf(left));
     unsigned restarts = 7;
