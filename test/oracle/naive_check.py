@@ -28,7 +28,7 @@ import scipy.sparse.csgraph
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROWS = ["max_load", "min_load", "empty", "moved", "gap", "load_variance", "cost"]
-REPLICATIONS = 3
+REPLICATIONS = 2
 BOTH = ["fair", "origin"]
 
 
