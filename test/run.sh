@@ -95,8 +95,8 @@ export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=no
 
 shopt -s nullglob
 for tier in "$@"; do
-    # Scripts of one core each go in pairs; what kills, or fills the machine with ranks, goes alone.
-    [[ " oracle cli analysis " == *" $tier "* ]] && lanes=2 || lanes=1
+    # Scripts that use one core, or wait for processes to start and end, go in pairs.
+    [[ " oracle parallel cli analysis " == *" $tier "* ]] && lanes=2 || lanes=1
     suite "$tier"
     collect_all
     for script in "$root/test/$tier"/[!_]*.py; do
