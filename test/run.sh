@@ -111,7 +111,7 @@ for tier in "$@"; do
     fi
     if [ "$tier" = verify ]; then
         limit=14400
-        for script in oracle/{laws,experiments,chain_check,dht_theory_check,dht_shapes} slurm/batch parallel/{kills,limits,locks}; do
+        for script in oracle/{laws,experiments,chain_check,dht_theory_check,dht_shapes} slurm/batch parallel/{identity,kills,limits,locks}; do
             run "$script.py at high power" /usr/bin/python3 "$root/test/$script.py" "$build/potluck" --tier verify
         done
         collect_all
