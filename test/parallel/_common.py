@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 import h5py
@@ -26,12 +27,13 @@ class Checks:
 
     def __init__(self):
         self.passed = self.failed = 0
+        self.lock = threading.Lock()
 
     def check(self, good, sentence):
-        if good:
-            self.passed += 1
-        else:
-            self.failed += 1
+        with self.lock:
+            self.passed += bool(good)
+            self.failed += not good
+        if not good:
             print(f"FAILED: {sentence}", flush=True)
         return bool(good)
 
@@ -51,6 +53,7 @@ class Lab:
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="potluck-test-"))
         self.environment = {k: v for k, v in os.environ.items() if k != "POTLUCK_ISA"} | MPI
         self.number = 0
+        self.lock = threading.Lock()
 
     def __enter__(self):
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # told to stop: clean up all the same
@@ -67,8 +70,9 @@ class Lab:
 
     def fresh(self):
         """A name for a result file that does not exist yet."""
-        self.number += 1
-        return self.folder / f"out{self.number}.h5"
+        with self.lock:
+            self.number += 1
+            return self.folder / f"out{self.number}.h5"
 
     def command(self, job, out, *options, layout=None, program=None):
         words = program if isinstance(program, list) else [program or self.program]

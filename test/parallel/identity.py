@@ -8,6 +8,7 @@ One SHA-256 over ranks x threads, instruction sets, an emulated older processor,
 (built here unless given) and memory limits; and what must differ differs, what must stay stays.
 """
 import argparse
+import concurrent.futures
 import os
 import pathlib
 import re
@@ -217,19 +218,18 @@ def variants(lab, program_of_clang, name, layouts):
 
 
 def one_digest(checks, lab, program_of_clang, tier):
+    """Two jobs at a time: half of the time goes by while mpirun starts."""
     for name, text in (_queue_jobs.FILES | _dht_jobs.FILES).items():
         (lab.folder / name).write_text(text)
-    for i, (name, text) in enumerate(JOBS.items()):
-        job, reference, expected = lab.job(text, name), None, None
+
+    def every_way(turn, name):
+        job, reference, expected = lab.job(JOBS[name], name), None, None
         # Two layouts of ranks for each job in CI, all in turn.
-        layouts = LAYOUTS if tier == "verify" else [LAYOUTS[i % 5], LAYOUTS[(i + 3) % 5]]
+        layouts = LAYOUTS if tier == "verify" else [LAYOUTS[turn % 5], LAYOUTS[(turn + 3) % 5]]
         for how, arguments in variants(lab, program_of_clang, name, layouts):
             arguments = dict(arguments)
             out = lab.fresh()
             code, _, err = lab.run(job, out, *arguments.pop("options", []), **arguments)
-            if code == 2 and "this processor runs" in err:
-                print(f"note: {how}: not on this processor")
-                continue
             if not checks.same(code, 0, f"{name}, {how}, exit code ({err.strip()})"):
                 continue
             expected = expected or digest(out)
@@ -240,6 +240,9 @@ def one_digest(checks, lab, program_of_clang, tier):
                 reference = out
             else:
                 out.unlink()
+
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        list(pool.map(every_way, range(len(JOBS)), JOBS))
 
 
 def play(checks, lab, text, *options, name="job"):
