@@ -88,7 +88,7 @@ static bool ask_queue(const char *id, double *seconds, struct reason *why) {
     answer[strcspn(answer, "\n")] = '\0';
     const char *text = answer + strspn(answer, " ");
     if (strcmp(text, "UNLIMITED") == 0)
-        *seconds = INFINITY;
+        *seconds = (double)INFINITY;
     else if (!said || !parse_left(text, seconds))
         return refuse(why, "squeue does not say how much time is left to job %s%s%s", id,
                       *text ? ": " : "", text);
@@ -110,7 +110,7 @@ static bool end_is_known(double *seconds) {
 
 bool batch_time_left(double *seconds, struct reason *why) {
     const char *id = job_number();
-    *seconds = INFINITY;
+    *seconds = (double)INFINITY;
     return !id || end_is_known(seconds) || ask_queue(id, seconds, why);
 }
 

@@ -116,7 +116,7 @@ static void note_machine(const struct options *o, const struct job *job) {
 
 static const char *limit_text(int resource, char *text, size_t size) {
     struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
-    getrlimit(resource, &limit);
+    getrlimit((__rlimit_resource_t)resource, &limit);
     if (limit.rlim_cur == RLIM_INFINITY)
         snprintf(text, size, "any");
     else
