@@ -102,8 +102,6 @@ static void accept_parcel(struct run *run, int rank, struct parcel *p) {
         share->expected +=
             1e-9 * (expected > 0 ? expected * (double)played.count : (double)p->nanoseconds);
         share->replications += played.count;
-        run->account.kernel += 1e-9 * (double)p->nanoseconds;
-        run->account.replications += played.count;
         run->unsaved = true;
     }
     run->free_hands[rank] += !p->more;
@@ -116,7 +114,6 @@ static void accept_parcel(struct run *run, int rank, struct parcel *p) {
 static void welcome(struct run *run, int rank, const struct seat *seat) {
     struct account *a = &run->account;
     a->shares[rank].seat = *seat;
-    a->players += (unsigned)seat->threads;
     run->free_hands[rank] = IN_HAND * (unsigned)seat->threads;
     run->changed = true;
     if (++run->ranks_ready == run->cluster->size) {
@@ -238,7 +235,7 @@ static void end_run(struct run *run, double grace) {
 static void conduct_first(void *context) {
     struct run *run = context;
     run->changed = true;
-    if (run->options->output) {
+    if (run->options->output) { /* while others play */
         hand_out(run);
         results_warm_up();
     }

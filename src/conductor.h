@@ -27,15 +27,12 @@ struct share {
 
 /* How a run went, on rank 0. */
 struct account {
-    enum exit_code code;   /* EXIT_EARLY: stopped by a signal or --max-time, everything saved;
+    enum exit_code code; /* EXIT_EARLY: stopped by a signal or --max-time, everything saved;
                               EXIT_USER: a point cannot be played */
-    char *refusal;         /* EXIT_USER: the sentence that says so, on rank 0; owned */
-    int signal;            /* that stopped it, 0: none */
-    double wall;           /* seconds from the first range to the last parcel */
-    double kernel;         /* seconds in kernels, all players together */
-    unsigned threads;      /* that played on this rank */
-    unsigned players;      /* on all ranks */
-    uint64_t replications; /* played in this run */
+    char *refusal;       /* EXIT_USER: the sentence that says so, on rank 0; owned */
+    int signal;          /* that stopped it, 0: none */
+    double wall;         /* seconds from the first range to the last parcel */
+    unsigned threads;    /* that played on this rank */
     uint64_t snapshots;
     double writing; /* seconds of writing them */
     uint64_t

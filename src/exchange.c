@@ -383,9 +383,8 @@ bool take_moments(const struct layout *l, const struct variable *v, const void *
 void fill_done(const struct layout *l, const struct variable *v, void *data) {
     uint8_t *to = data;
     (void)v;
-    const uint64_t least = l->store->job->replications.min;
     for (uint64_t p = 0; p < points_of(l); p++)
-        to[p] = l->store->points[p].done && l->store->points[p].complete >= least;
+        to[p] = store_whole(l->store, p);
 }
 
 bool take_done(const struct layout *l, const struct variable *v, const void *data,

@@ -168,6 +168,11 @@ void log_remark(const struct options *o, const char *sentence) {
     note(o, "remark: %s", sentence);
 }
 
+void log_say(const struct options *o, const char *sentence) {
+    log_remark(o, sentence);
+    fprintf(stderr, "potluck: %s\n", sentence);
+}
+
 void log_seats(const struct options *o, const struct seat *seats, unsigned ranks) {
     for (unsigned r = 0; r < ranks; r++) {
         char *text = seat_text(&seats[r]);
@@ -210,8 +215,7 @@ static void note_rank(const struct options *o, unsigned rank, const struct share
         return;
     char *sentence = format_text("rank %u on %s takes %.1f times as long as the others", rank,
                                  s->seat.host, 1 / speed);
-    log_remark(o, sentence);
-    fprintf(stderr, "potluck: %s\n", sentence);
+    log_say(o, sentence);
     free(sentence);
 }
 
@@ -224,21 +228,26 @@ void log_end(const struct options *o, const struct job *job, const struct accoun
     }
     if (a->refusal)
         note(o, "refused: %s", a->refusal);
-    for (unsigned r = 0; r < a->ranks; r++)
+    struct share all = {0};
+    for (unsigned r = 0; r < a->ranks; r++) {
         note_rank(o, r, &a->shares[r], a->wall);
+        all.replications += a->shares[r].replications;
+        all.kernel += a->shares[r].kernel;
+        all.seat.threads += a->shares[r].seat.threads;
+    }
     if (a->messages)
         note(o, "conductor: %llu messages, %.2f us of CPU each; %.2f %% of a core with all waiting",
              (unsigned long long)a->messages, 1e6 * a->conducting / (double)a->messages,
              a->wall > 0 ? 100 * a->awake / a->wall : 0.0);
     if (a->signal)
         note(o, "signal: %s", strsignal(a->signal));
-    const double busy = a->wall > 0 ? a->kernel / (a->wall * a->players) : 0;
+    const double busy = a->wall > 0 ? all.kernel / (a->wall * (double)all.seat.threads) : 0;
     note(o,
-         "%s: %llu replications, %.3f s, %u players, %.2f %% of their time in kernels, "
+         "%s: %llu replications, %.3f s, %llu players, %.2f %% of their time in kernels, "
          "%llu snapshots, %.3f %% of the time for writing",
-         a->code == EXIT_DONE ? "end" : "stopped early", (unsigned long long)a->replications,
-         a->wall, a->players, 100 * busy, (unsigned long long)a->snapshots,
-         100 * a->writing / (a->wall + a->writing));
+         a->code == EXIT_DONE ? "end" : "stopped early", (unsigned long long)all.replications,
+         a->wall, (unsigned long long)all.seat.threads, 100 * busy,
+         (unsigned long long)a->snapshots, 100 * a->writing / (a->wall + a->writing));
     note(o, "memory of the first rank: %llu bytes at most, %llu planned",
          (unsigned long long)peak_memory(),
          (unsigned long long)plan_job(job, a->threads, cluster_launched(), o->checkpoint).total);

@@ -12,6 +12,8 @@ const char *log_revision(void);
 void log_begin(const struct options *o, const struct job *job, const struct cluster *cluster);
 /* Appends a sentence about the run. */
 void log_remark(const struct options *o, const char *sentence);
+/* The same, also said on stderr. */
+void log_say(const struct options *o, const char *sentence);
 /* Appends where the ranks are and, also on stderr, whether threads have to share cores. */
 void log_seats(const struct options *o, const struct seat *seats, unsigned ranks);
 /* Appends that the file was written: `next` is the time until the next at least. */

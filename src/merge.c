@@ -224,18 +224,16 @@ bool merge(const struct options *o, const struct catalogue *models, struct compl
     struct claim claim = {0};
     struct origins known = {0};
     struct job *job = NULL;
-    struct reason why;
-    char *dead = NULL;
+    static const char ways[] = "--force replaces it";
+    char *died = NULL;
     if (target_writable(o->output, complaints))
-        target_free(o->output, o->force, "--force replaces it", complaints);
+        target_free(o->output, o->force, ways, complaints);
     for (unsigned i = 0; i < o->n_inputs; i++)
         hear(&claim, o->inputs[i], o, complaints);
     if (!complaints->count)
         job = read_union(&claim, o, models, complaints);
-    if (job && !lock_take(o->output, &dead, &why))
-        complain(complaints, NULL, "%s", why.text);
-    else if (job) /* a run may have ended meanwhile */
-        target_free(o->output, o->force, "--force replaces it", complaints);
+    if (job && target_take(o->output, o->force, ways, &died, complaints) && died)
+        log_say(o, died);
     struct store *all = job ? store_new(job) : NULL;
     for (unsigned i = 0; i < o->n_inputs && !complaints->count; i++) {
         add_file(all, &known, o->inputs[i], complaints);
@@ -244,7 +242,7 @@ bool merge(const struct options *o, const struct catalogue *models, struct compl
     if (!complaints->count)
         write_union(all, o);
     lock_release();
-    free(dead);
+    free(died);
     store_free(all);
     job_free(job);
     claim_free(&claim);

@@ -190,7 +190,7 @@ static void put_root(const struct writer *w, const struct store *s) {
     const struct job *job = s->job;
     bool complete = true;
     for (uint64_t p = 0; p < job->n_points; p++)
-        complete &= s->points[p].done && s->points[p].complete >= s->job->replications.min;
+        complete &= store_whole(s, p);
     put_text(w, w->file, "title", job->title ? job->title : "");
     put_text(w, w->file, "model", job->model->kind.name);
     put_number(w, w->file, "seed", ELEMENT_U64, job->seed);

@@ -17,7 +17,6 @@
 #include "settling.h"
 #include "signals.h"
 #include "target.h"
-#include "wholefile.h"
 
 #include <malloc.h>
 #include <math.h>
@@ -204,39 +203,15 @@ static struct job *read_job(const struct options *o, const struct catalogue *mod
     return job;
 }
 
-/* No result that was not meant to be replaced or continued. */
-static bool absent(const struct options *o, struct complaints *complaints) {
-    return !writes(o) || target_free(o->output, o->resume || o->force,
-                                     "--resume goes on with it, --force replaces it", complaints);
-}
-
-/* What a run that died left behind. */
-struct leftover {
-    char *holder; /* of its lock, to free; NULL: none */
-    bool file;    /* half a file */
-};
-
-static void say_leftover(const struct options *o, struct leftover *l) {
-    if (!l->holder && !l->file)
-        return;
-    char *sentence =
-        format_text("a run died here%s%s%s%s", l->holder ? " (" : "", l->holder ? l->holder : "",
-                    l->holder ? ")" : "", l->file ? ", half a file of its was removed" : "");
-    log_remark(o, sentence);
-    fprintf(stderr, "potluck: %s\n", sentence);
-    free(sentence);
-    free(l->holder);
-}
+static const char ways[] = "--resume goes on with it, --force replaces it";
 
 /* Everything rank 0 settles before the others start. NULL after complaining. */
 static struct job *open_job(const struct options *o, const struct catalogue *models,
-                            struct store **store, struct leftover *leftover,
-                            struct complaints *complaints) {
-    struct reason why;
+                            struct store **store, char **died, struct complaints *complaints) {
+    const bool replaces = o->resume || o->force;
     *store = NULL;
-    if (writes(o) && !target_writable(o->output, complaints))
-        return NULL;
-    if (!absent(o, complaints))
+    if (writes(o) && (!target_writable(o->output, complaints) ||
+                      !target_free(o->output, replaces, ways, complaints)))
         return NULL;
     struct job *job = read_job(o, models, complaints);
     if (!job)
@@ -247,15 +222,8 @@ static struct job *open_job(const struct options *o, const struct catalogue *mod
                  "be merged (add a line: seed: %llu)",
                  o->input, (unsigned long long)job->seed);
     if (inside(o, job, complaints) && plan_fits(job, o->memory, complaints)) {
-        if (writes(o) && !lock_take(o->output, &leftover->holder, &why))
-            complain(complaints, NULL, "%s", why.text);
-        else
-            absent(o, complaints); /* another run may have ended meanwhile */
-        const int swept =
-            writes(o) && complaints->count == 0 ? wholefile_sweep(o->output, &why) : 0;
-        if (swept < 0)
-            complain(complaints, NULL, "%s", why.text);
-        leftover->file = swept > 0;
+        if (writes(o)) /* another run may have ended meanwhile */
+            target_take(o->output, replaces, ways, died, complaints);
         *store = store_new(job);
         if (complaints->count == 0 && o->resume && writes(o) && target_exists(o->output))
             resume(o, job, *store, complaints);
@@ -295,10 +263,8 @@ struct ending {
 /* Whether the results are what they seem. */
 static void say_doubts(const struct options *o, const struct store *store) {
     char *doubts = settling_text(store);
-    if (doubts) {
-        fprintf(stderr, "potluck: %s\n", doubts);
-        log_remark(o, doubts);
-    }
+    if (doubts)
+        log_say(o, doubts);
     free(doubts);
 }
 
@@ -374,8 +340,7 @@ static struct limit time_limit(const struct options *o) {
                                duration_text(left, text, sizeof text),
                                duration_text(limit.seconds, usable, sizeof usable));
     }
-    log_remark(o, sentence);
-    fprintf(stderr, "potluck: %s\n", sentence);
+    log_say(o, sentence);
     free(sentence);
     return limit;
 }
@@ -393,7 +358,7 @@ int run(int *argc, char ***argv, const struct options *o, const struct catalogue
     struct reason why;
     struct store *store = NULL;
     struct job *job = NULL;
-    struct leftover leftover = {0};
+    char *died = NULL; /* a sentence about a run that died here */
     struct limit limit = {0};
     prepare();
     if (!cluster_start(argc, argv, &cluster, &why)) {
@@ -402,7 +367,7 @@ int run(int *argc, char ***argv, const struct options *o, const struct catalogue
     }
     const bool first = cluster.rank == 0;
     if (first)
-        job = open_job(o, models, &store, &leftover, &complaints);
+        job = open_job(o, models, &store, &died, &complaints);
     const enum exit_code word = agreed(job != NULL);
     if (word != EXIT_DONE) {
         if (first)
@@ -417,7 +382,8 @@ int run(int *argc, char ***argv, const struct options *o, const struct catalogue
     if (first) {
         plan_notes(job, stderr);
         log_begin(o, job, &cluster);
-        say_leftover(o, &leftover);
+        if (died)
+            log_say(o, died);
         limit = time_limit(o);
     }
     struct ending ending = {o, store};
@@ -426,6 +392,7 @@ int run(int *argc, char ***argv, const struct options *o, const struct catalogue
     if (first)
         say_farewell(&ending, &account);
     account_free(&account);
+    free(died);
     store_free(store);
     job_free(job);
     if (!first)

@@ -64,6 +64,10 @@ void store_widen(const struct job *job, struct point_store *p, unsigned h, uint6
 /* Empties a point: it is to be played anew. */
 void store_clear(const struct job *job, struct point_store *p);
 
+/* Whether a point has all that the job asks of it, which a part of the replications is not. */
+static inline bool store_whole(const struct store *s, uint64_t point) {
+    return s->points[point].done && s->points[point].complete >= s->job->replications.min;
+}
 /* Mean and standard error of row r at a point; NaN where undefined. */
 double store_mean(const struct store *s, uint64_t point, unsigned row);
 double store_se(const struct store *s, uint64_t point, unsigned row);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "target.h"
 
+#include "lock.h"
+#include "wholefile.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,4 +42,19 @@ bool target_free(const char *path, bool force, const char *ways, struct complain
         return true;
     complain(complaints, NULL, "%s exists (%s)", path, ways);
     return false;
+}
+
+bool target_take(const char *path, bool force, const char *ways, char **died,
+                 struct complaints *complaints) {
+    struct reason why;
+    char *holder = NULL;
+    *died = NULL;
+    const int swept = lock_take(path, &holder, &why) ? wholefile_sweep(path, &why) : -1;
+    if (swept < 0)
+        complain(complaints, NULL, "%s", why.text);
+    else if (holder || swept)
+        *died = format_text("a run died here%s%s%s%s", holder ? " (" : "", holder ? holder : "",
+                            holder ? ")" : "", swept ? ", half a file of its was removed" : "");
+    free(holder);
+    return swept >= 0 && target_free(path, force, ways, complaints);
 }

@@ -14,5 +14,10 @@ const char *target_state(const char *path);
 bool target_writable(const char *path, struct complaints *complaints);
 /* Complains about a result that was not meant to be replaced. */
 bool target_free(const char *path, bool force, const char *ways, struct complaints *complaints);
+/* Makes the target this run's own: its lock, what a dead run left of it, and once more whether it is
+ * free. *died is a sentence about a run that died here, to be freed; NULL: none did. False after
+ * complaining. lock_release() gives it back. */
+bool target_take(const char *path, bool force, const char *ways, char **died,
+                 struct complaints *complaints);
 
 #endif
