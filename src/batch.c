@@ -27,24 +27,20 @@ char *batch_job(unsigned *restarts) {
 
 char *batch_text(void) {
     static const struct {
-        const char *name, *format;
-    } more[] = {{"SLURM_ARRAY_TASK_ID", "%s, task %s"},
-                {"SLURM_ARRAY_JOB_ID", "%s of array %s"},
-                {"SLURM_RESTART_COUNT", "%s, restart %s"},
-                {"SLURM_JOB_NODELIST", "%s, nodes %s"},
-                {"SLURM_JOB_PARTITION", "%s, partition %s"}};
+        const char *name, *word;
+    } more[] = {{"SLURM_ARRAY_JOB_ID", "array"},
+                {"SLURM_ARRAY_TASK_ID", "task"},
+                {"SLURM_RESTART_COUNT", "restart"},
+                {"SLURM_JOB_NODELIST", "nodes"},
+                {"SLURM_JOB_PARTITION", "partition"}};
     unsigned restarts;
     char *text = batch_job(&restarts);
     for (size_t i = 0; text && i < sizeof more / sizeof *more; i++) {
         const char *value = variable(more[i].name);
-        char *longer = value ? NULL : text;
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-        if (value)
-            longer = format_text(more[i].format, text, value);
-#pragma GCC diagnostic pop
-        if (longer != text)
-            free(text);
+        if (!value)
+            continue;
+        char *longer = format_text("%s, %s %s", text, more[i].word, value);
+        free(text);
         text = longer;
     }
     return text;

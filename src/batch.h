@@ -6,7 +6,7 @@
 
 #include "fail.h"
 
-/* "Slurm job 12, task 3 of array 9, restart 1, nodes n[1-4]"; NULL outside a batch job. The caller
+/* "Slurm job 12, array 9, task 3, restart 1, nodes n[1-4]"; NULL outside a batch job. The caller
  * frees. */
 char *batch_text(void);
 /* "Slurm job 12", the same after a requeue, and how often it was requeued; NULL and 0 outside a batch

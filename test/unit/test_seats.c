@@ -148,7 +148,7 @@ static void test_batch_texts(void **state) {
     setenv("SLURM_ARRAY_JOB_ID", "9", 1);
     setenv("SLURM_JOB_NODELIST", "n[1-4]%s", 1);
     char *text = batch_text();
-    assert_string_equal(text, "Slurm job 12, task 3 of array 9, nodes n[1-4]%s");
+    assert_string_equal(text, "Slurm job 12, array 9, task 3, nodes n[1-4]%s");
     free(text);
     unsigned restarts;
     setenv("SLURM_RESTART_COUNT", "3", 1);
