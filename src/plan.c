@@ -15,7 +15,8 @@
 /* Code and libraries; HDF5 takes its own when it starts, and keeps part of it while it writes; what
  * a point is and where its results are. */
 enum { PROGRAM_BYTES = 18 << 20, MPI_BYTES = 9 << 20, POINT_BYTES = 4 << 10 };
-enum { WRITER_STARTS = 7 << 20, WRITER_BYTES = 3 << 20 };
+/* HDF5 at its first file; what of it stays; a file being written. */
+enum { WRITER_STARTS = 7 << 20, WRITER_WARM = 3 << 20, WRITER_BYTES = 3 << 20 };
 
 static uint64_t part_length(const struct job *job) {
     return job_part(job).end - job_part(job).first;
@@ -143,7 +144,7 @@ struct plan plan_job(const struct job *job, unsigned threads, bool mpi, double c
     uint64_t writing = 2 * plan.file + WRITER_BYTES; /* built in memory, copied on its way */
     raise(&writing, WRITER_STARTS);
     uint64_t most = plan.tables + plan.making;
-    raise(&most, playing);
+    raise(&most, playing + WRITER_WARM); /* HDF5 is started while others play */
     raise(&most, writing);
     if (seconds > checkpoint) /* snapshots are written while others play */
         raise(&most, playing + writing);
