@@ -1,78 +1,81 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reads the result files of potluck and draws them.
+"""Reads the result files of potluck, compares, checks and draws them.
 
     import potluck
-    ds = potluck.open("quickstart.h5")       # xarray: everything, with units
-    table = potluck.frame("quickstart.h5")   # pandas: one row per point
-    runs = potluck.rows("quickstart.h5")     # pandas: one row per replication
-    figure = potluck.plot_tradeoff(ds)       # balance against cost
-    figure = potluck.plot_topologies(ds)     # the same for many topologies
-    figure = potluck.plot_maxload(ds)        # maximum load against the number of servers
+    ds = potluck.open("quickstart.h5")             # xarray: everything, with units
+    table = potluck.frame(ds)                      # pandas: one row per point
+    runs = potluck.rows(ds)                        # pandas: one row per replication
+    potluck.compare(ds, "pot")                     # paired differences and ratios, with intervals
+    potluck.load_distribution(ds)                  # fractions of servers by load, with intervals
+    potluck.tail(ds)                               # and those with at least such a load
+    potluck.quantiles(ds, [0.5, 0.99])
+    both = potluck.concat(["monday.h5", "tuesday.h5"])
+    potluck.plot_tradeoff(ds).savefig("tradeoff.pdf")
+    potluck.theory.mg1_wait(0.9, potluck.theory.moments("exponential"))
 
-From the command line:
+From the command line, with this folder in PYTHONPATH or potluck installed:
 
-    /usr/bin/python3 analysis/potluck.py tradeoff quickstart.h5 quickstart.png
-    /usr/bin/python3 analysis/potluck.py topologies proximity-topologies.h5 topologies.png
-    /usr/bin/python3 analysis/potluck.py maxload plane.h5 plane.png
+    python3 -m potluck check OUT.h5                # every point that a formula covers
+    python3 -m potluck tradeoff OUT.h5 FIGURE.png  # figures; --help lists them
+    python3 -m potluck report OUT.h5 -o report.html
+    python3 -m potluck selftest                    # small jobs on this machine, checked
 
 A point is one setting of every parameter, a replication one independent simulation of a point.
-Nothing here needs the theory; theory.py holds that.
 """
 from __future__ import annotations
 
-import argparse
+import importlib
 import os
+import pathlib
 import re
 import sys
-from collections.abc import Hashable, Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Union
 
 import numpy as np
 import pandas as pd
 import xarray as xr
+from scipy import stats
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
+# The files beside this one are its submodules (potluck.theory, potluck.figures), in the repository,
+# where this is a file of its own, as where it is installed, as a package.
+__path__ = [str(pathlib.Path(__file__).resolve().parent)]
 __all__ = [
-    "open",
+    "Damaged",
+    "compare",
+    "concat",
     "frame",
-    "rows",
+    "load_distribution",
+    "open",
     "parameters",
-    "statistics",
+    "quantiles",
+    "rows",
     "settings",
-    "plot_tradeoff",
-    "plot_topologies",
-    "plot_maxload",
+    "statistics",
+    "tail",
 ]
 
-#: What Panigrahy et al. (ACM TOMPECS 7, 2022) report of unif-pot and invsq-pot: total variation to
-#: pot, and the share of its cost that is saved.
-PUBLISHED_TV, PUBLISHED_SAVING = (0.002, 0.08), (0.08, 0.99)
+#: A result file, by its path or as `open` gave it.
+Source = Union[str, os.PathLike, xr.Dataset]
 
-#: Variables on `point` that are results; whatever else lies on `point` alone is a parameter.
-_RESULTS = ("replications", "stream", "tv", "cost_reduction")
-_RESULT_PREFIXES = ("mean_", "se_", "tv_")
-#: A parameter of random graphs whose name begins like a result's.
-_NO_RESULTS = ("mean_degree",)
-#: Parameters that belong to a policy: they tell curves and points of one panel apart, not panels.
-_POLICY_PARAMETERS = ("policy", "k", "self", "d", "distinct", "beta", "epsilon")
-#: What the panel titles leave out: constant by its meaning, or a repetition of others.
-_NOT_IN_TITLES = ("label", "baseline", "balls", "n", "topology", "sides", "dim", "children")
-#: Parameters that names of settings mention only where a topology has several of them.
-_QUIET = ("n", "ties", "method", "graphs", "connect", "layout", "distances", "power", "servers")
+#: Histograms of which distributions, tails and quantiles are told, each with its axis.
+_LAWS = {
+    "load_count": "load",
+    "load_time": "load",
+    "load_at_origin": "load",
+    "load_at_chosen": "load",
+    "max_load_count": "load",
+    "hop_count": "hop",
+    "response_count": "time",
+    "utilisation_count": "utilisation",
+    "virtual_server_count": "node_servers",
+}
+#: Axes whose bins are intervals of real numbers; others are whole numbers.
+_CONTINUOUS = ("time", "utilisation")
 
-# Okabe and Ito's palette, told apart with every common colour blindness; markers say the same
-# twice.
-_STYLES = (
-    ("#0072B2", "o"),
-    ("#D55E00", "s"),
-    ("#009E73", "^"),
-    ("#CC79A7", "D"),
-    ("#E69F00", "v"),
-    ("#56B4E9", "P"),
-)
+
+class Damaged(ValueError):
+    """A file that is no whole result file; the message says what is wrong with it."""
 
 
 def open(path: str | os.PathLike) -> xr.Dataset:  # noqa: A001 - the name users expect
@@ -89,14 +92,36 @@ def open(path: str | os.PathLike) -> xr.Dataset:  # noqa: A001 - the name users 
         coordinates of the dimension `point`. Attributes: `title`, `model`, `seed`, `job`,
         `resolved`, `complete` ... Read lazily; use it in a `with` statement, or call `.load()`,
         when the file is to be closed early.
+
+    Raises
+    ------
+    FileNotFoundError, PermissionError
+        When it cannot be read.
+    Damaged
+        When it is cut off, no HDF5, or no result file of potluck.
     """
-    ds = xr.open_dataset(path, engine="h5netcdf")
-    version = int(np.squeeze(ds.attrs.get("format_version", 0)))
-    if version != 1:
+    with pathlib.Path(path).open("rb") as file:  # plain words for what h5py says in its own
+        begins = file.read(8)
+    if begins != b"\x89HDF\r\n\x1a\n":
+        what = "empty" if not begins else "not HDF5"
+        raise Damaged(f"{path} is {what}, so no result file of potluck")
+    try:
+        ds = xr.open_dataset(path, engine="h5netcdf")
+    except Exception as reason:  # whatever the libraries find in a broken file
+        raise Damaged(f"{path} is damaged: {_first_line(reason)}") from None
+    try:
+        version = int(np.squeeze(ds.attrs.get("format_version", 0)))
+        lacks = [name for name in ("point", "label", "replications") if name not in ds.variables]
+        if not version and not lacks:
+            lacks = ["format_version"]
+        if version not in (0, 1):
+            raise Damaged(f"{path}: this reader knows format 1 of result files, not {version}")
+        if lacks or not version:
+            missing = f": it has no `{lacks[0]}`" if lacks else ""
+            raise Damaged(f"{path} is HDF5, but no result file of potluck{missing}")
+    except (TypeError, ValueError) as reason:
         ds.close()
-        raise ValueError(
-            f"{path}: this reader knows format 1 of potluck's result files, not {version or 'none'}"
-        )
+        raise reason if isinstance(reason, Damaged) else Damaged(f"{path}: {reason}") from None
     bounds = [
         str(v)
         for v in ds.data_vars
@@ -110,7 +135,7 @@ def parameters(ds: xr.Dataset) -> list[str]:
     found = [
         str(v)
         for v in ds.variables
-        if ds[v].dims == ("point",) and v != "point" and not _is_result(v)
+        if ds[v].dims == ("point",) and v != "point" and not naming.is_result(v)
     ]
     first = [name for name in ("label", "topology", "policy") if name in found]
     return first + [name for name in found if name not in first]
@@ -121,11 +146,13 @@ def statistics(ds: xr.Dataset) -> list[str]:
     file.
     """
     return [
-        str(v) for v in ds.variables if ds[v].dims == ("point",) and v != "point" and _is_result(v)
+        str(v)
+        for v in ds.variables
+        if ds[v].dims == ("point",) and v != "point" and naming.is_result(v)
     ]
 
 
-def frame(source: str | os.PathLike | xr.Dataset) -> pd.DataFrame:
+def frame(source: Source) -> pd.DataFrame:
     """One row per point: its parameters, `replications`, means, standard errors, total variation
     and cost reduction.
 
@@ -142,12 +169,12 @@ def frame(source: str | os.PathLike | xr.Dataset) -> pd.DataFrame:
         with open(source) as ds:
             return frame(ds)
     names = parameters(source) + statistics(source)
-    table = pd.DataFrame({name: _values(source[name]) for name in names})
+    table = pd.DataFrame({name: np.asarray(source[name].values) for name in names})
     table.index.name = "point"
     return table
 
 
-def rows(source: str | os.PathLike | xr.Dataset) -> pd.DataFrame:
+def rows(source: Source) -> pd.DataFrame:
     """One row per replication: the parameters of its point, then `max_load`, `cost` and the other
     statistics.
 
@@ -168,11 +195,7 @@ def rows(source: str | os.PathLike | xr.Dataset) -> pd.DataFrame:
     if not isinstance(source, xr.Dataset):
         with open(source) as ds:
             return rows(ds)
-    columns = [str(v) for v in source.data_vars if source[v].dims == ("point", "replication")]
-    if not columns:
-        raise ValueError(
-            "this file keeps means only; its job needs `keep: rows` for one value per replication"
-        )
+    columns = _row_names(source)
     n_points, n_replications = source.sizes["point"], source.sizes["replication"]
     data = {name: source[name].values.reshape(-1) for name in columns}
     point = np.repeat(np.arange(n_points), n_replications)
@@ -181,501 +204,408 @@ def rows(source: str | os.PathLike | xr.Dataset) -> pd.DataFrame:
         {"point": point, "replication": np.tile(source["replication"].values, n_points)} | data
     )[here]
     names = parameters(source)
-    settings = pd.DataFrame({name: _values(source[name]) for name in names})
-    tidy = settings.loc[table["point"]].reset_index(drop=True)
+    played_at = pd.DataFrame({name: np.asarray(source[name].values) for name in names})
+    tidy = played_at.loc[table["point"]].reset_index(drop=True)
     table = table.reset_index(drop=True)
     return pd.concat([table[["point", "replication"]], tidy, table[columns]], axis=1)
 
 
-def plot_tradeoff(
-    ds: xr.Dataset, *, title: str | None = None, columns: int | None = None
-) -> Figure:
-    """Balance against cost: what nearness saves in travel and loses in balance.
+def compare(
+    source: Source,
+    baseline: str | int | Mapping[str, Any] | None = None,
+    *,
+    statistics: Sequence[str] | None = None,
+    level: float = 0.95,
+) -> pd.DataFrame:
+    """Paired differences and ratios of every point to its baseline, replication by replication.
 
-    One panel for each topology (and each other setting that is not the policy's), one curve for
-    each policy; along a curve the neighbourhood k varies and stands beside its marker. A marker
-    lies at the plug-in total variation to the baseline, which noise pushes up; the bar below it
-    reaches to the cross-fitted estimate, which is biased low: the truth lies between, up to
-    sampling error. Inside the grey band the plug-in is what noise alone would give. One choice,
-    which never moves a job and has no place on a logarithmic axis of cost, is a dashed line. A
-    policy that plays exactly like the baseline (k beyond the diameter) has total variation 0 and is
-    left out.
+    Policies of one job meet the same random words (`common: true`), so what they have in common
+    cancels. The interval of a difference is Student's; that of a ratio is Fieller's, which holds
+    however noisy the denominator is, and is infinite where that may be zero.
 
     Parameters
     ----------
-    ds : what `open` gave, of a job with a baseline.
-    title : instead of the title of the job.
-    columns : panels side by side; by default those of one topology, or up to three.
+    source : path of a result file, or the Dataset that `open` gave; it needs one value per
+        replication (`keep: rows`).
+    baseline : a policy (or balancer), the number of a point that all others are compared with, or
+        values of parameters such as ``{"policy": "unif-pot", "k": 1}`` or ``{"lambda": 0.5}``; a
+        point's baseline is the point that has these values and agrees with it in everything else
+        that both have, parameters of the policy apart. By default the baseline of the job.
+    statistics : names of rows, e.g. ``["max_load", "cost"]``; by default all of them.
+    level : coverage of the intervals.
 
     Returns
     -------
-    matplotlib.figure.Figure
-        Horizontal axis: mean cost as a percentage of the baseline's. Vertical: total variation of
-        the load law.
-    """
-    import matplotlib.pyplot as plt
-    from matplotlib.ticker import LogLocator, NullFormatter
+    pandas.DataFrame
+        A row for each pair and statistic: `point`, `label`, `baseline`, `statistic`,
+        `replications` that both have, `mean`, `baseline_mean`, and `difference` and `ratio`, each
+        with `_low` and `_high`.
 
-    table = frame(ds)
-    if "tv" not in table or not np.isfinite(table["tv"]).any():
-        raise ValueError(
-            "no total variation in this file: its job has no baseline point (see `baseline`)"
-        )
-    own = _baseline_of(ds, table)
-    baseline = _curve_name(table[own].iloc[0]) if own.any() else "the baseline"
-    panels = list(_panels(table))
-    if columns is None:
-        together = sum(
-            part["topology"].iloc[0] == panels[0][1]["topology"].iloc[0] for _, part in panels
-        )
-        columns = together if 1 < together <= 3 < len(panels) else 3
-    columns = min(columns, len(panels))
-    n_rows = -(-len(panels) // columns)
-    # The legend stands in a strip of its own below the panels, where there is no data to cover.
-    height = 4.3 * n_rows + 1.1
-    figure, axes = plt.subplots(
-        n_rows, columns, figsize=(1.2 + 4.9 * columns, height), sharey=True, squeeze=False
+    Raises
+    ------
+    ValueError
+        When there is no such point, or a point and its baseline used different random words.
+    """
+    if not isinstance(source, xr.Dataset):
+        with open(source) as ds:
+            return compare(ds, baseline, statistics=statistics, level=level)
+    table = frame(source)
+    names = list(statistics) if statistics is not None else _row_names(source)
+    known = _row_names(source)
+    for name in names:
+        if name not in known:
+            raise ValueError(f"no statistic {name!r} in this file; it has {', '.join(known)}")
+    pairs = _pairs(source, table, baseline)
+    out = []
+    for point, other in pairs:
+        _refuse_strangers(table, point, other)
+        for name in names:
+            x, y = (np.asarray(source[name].values[p], float) for p in (point, other))
+            both = np.isfinite(x) & np.isfinite(y)
+            if both.any():
+                out.append(
+                    {
+                        "point": point,
+                        "label": table["label"][point],
+                        "baseline": other,
+                        "statistic": name,
+                        **_paired(x[both], y[both], level),
+                    }
+                )
+    return pd.DataFrame(out)
+
+
+def load_distribution(
+    source: Source, law: str | None = None, *, level: float = 0.95
+) -> xr.Dataset:
+    """Fractions of servers (queues: of time; `law` may name another histogram) by load.
+
+    Parameters
+    ----------
+    source : path of a result file, or the Dataset that `open` gave.
+    law : a histogram of the file, such as `hop_count` or `response_count`; by default `load_count`,
+        for queues `load_time`, for DHT rings `utilisation_count`.
+    level : coverage of the intervals.
+
+    Returns
+    -------
+    xarray.Dataset
+        `fraction`, `low`, `high` over `point` and the axis of the law, with the parameters of the
+        points as coordinates. Intervals come from batches of replications (Student, jackknife over
+        at most 50) and are NaN where the file has none.
+    """
+    return _law(source, law, level, lambda counts: counts)
+
+
+def tail(source: Source, law: str | None = None, *, level: float = 0.95) -> xr.Dataset:
+    """Fractions with at least such a load, P(load >= x); otherwise as `load_distribution`. On axes
+    of real numbers x is where a bin begins.
+    """
+    return _law(source, law, level, lambda counts: np.cumsum(counts[..., ::-1], -1)[..., ::-1])
+
+
+def quantiles(
+    source: Source,
+    q: float | Sequence[float] = (0.5, 0.9, 0.99, 0.999),
+    law: str | None = None,
+) -> pd.DataFrame:
+    """Quantiles of a law: the smallest load that at least a share q does not exceed.
+
+    Parameters
+    ----------
+    source, law : as in `load_distribution`.
+    q : one share or several, each between 0 and 1.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Index `point`, a column for each q. On axes of real numbers (`response_count`,
+        `utilisation_count`) interpolated within the bin; whole numbers beyond 4095 are those at the
+        end of their bin.
+    """
+    if not isinstance(source, xr.Dataset):
+        with open(source) as ds:
+            return quantiles(ds, q, law)
+    name = _law_name(source, law)
+    axis = _LAWS[name]
+    low, high = source[axis].values.astype(float), source[f"{axis}_upper"].values.astype(float)
+    counts = source[name].values.astype(float)
+    shares = np.atleast_1d(np.asarray(q, float))
+    if not ((shares >= 0) & (shares <= 1)).all():
+        raise ValueError(f"quantiles lie between 0 and 1, not {q}")
+    out = np.full((len(counts), len(shares)), np.nan)
+    for i, count in enumerate(counts):
+        if count.sum() <= 0:
+            continue
+        below = np.cumsum(count) / count.sum()
+        first = int(np.flatnonzero(count)[0])
+        at = np.clip(np.searchsorted(below, shares - 1e-12), first, len(low) - 1)
+        if axis in _CONTINUOUS:
+            before = np.where(at > 0, below[at - 1], 0.0)
+            share = np.clip((shares - before) / np.maximum(below[at] - before, 1e-300), 0, 1)
+            out[i] = low[at] + share * (high[at] - low[at])
+        else:
+            out[i] = high[at]
+    return pd.DataFrame(
+        out, pd.RangeIndex(len(counts), name="point"), pd.Index(shares, name="quantile")
     )
-    styles = _styles_of(table)
-    floor = _lowest(table)
-    top = 10 ** (np.log10(np.nanmax(table["tv"])) + 0.6)
-    drawn = [
-        _draw_panel(axis, name, part, part[own[part.index]], styles, floor)
-        for axis, (name, part) in zip(axes.flat, panels)
-    ]
-    axes[0, 0].set_ylim(floor, top)
-    for axis in axes.flat[len(panels) :]:
-        axis.set_visible(False)
-    for axis in axes[:, 0]:
-        axis.set_ylabel(
-            f"total variation of the load law\nto {baseline} (smaller: better balanced)"
+
+
+def concat(sources: Sequence[Source]) -> xr.Dataset:
+    """Put the points of several files of one model one after the other.
+
+    Parameters
+    ----------
+    sources : paths of result files, or Datasets that `open` gave, at least one.
+
+    Returns
+    -------
+    xarray.Dataset
+        In memory. `point` counts on from file to file, the coordinate `file` says which one a point
+        is of; histograms are padded with zeros, rows with NaN. Points of different files have
+        different `stream`s unless the files have the same seed: they are no pairs. Replications of
+        one and the same job are put together by `potluck merge` instead.
+
+    Raises
+    ------
+    ValueError
+        When the files are of different models.
+    """
+    if not sources:
+        raise ValueError("nothing to put together")
+    parts, models, seeds = [], [], []
+    for i, source in enumerate(sources):
+        ds = source.load() if isinstance(source, xr.Dataset) else open(source).load()
+        if not isinstance(source, xr.Dataset):
+            ds.close()
+        models.append(str(ds.attrs.get("model")))
+        seeds.append(str(ds.attrs.get("seed")))
+        parts.append(ds.assign_coords(file=("point", np.full(ds.sizes["point"], i))))
+    if len(set(models)) > 1:
+        raise ValueError(f"files of different models: {', '.join(dict.fromkeys(models))}")
+    step = 1 + max(int(p["stream"].max()) if "stream" in p else 0 for p in parts)
+    order = {seed: i for i, seed in enumerate(dict.fromkeys(seeds))}
+    axes = [a for a in _axes(parts) if all(a in p.dims for p in parts)]
+    longest = {a: max((p[a] for p in parts if a in p), key=lambda x: x.size) for a in axes}
+    whole = []
+    for ds, seed in zip(parts, seeds):
+        if "stream" in ds:
+            ds["stream"] = ds["stream"].astype(np.uint64) + np.uint64(step * order[seed])
+        for a in axes:
+            shorter = ds.sizes[a]
+            if not np.array_equal(longest[a].values[:shorter], ds[a].values):
+                raise ValueError(f"files whose {a} axes differ")
+            ds = ds.reindex({a: longest[a].values}, fill_value=_fill_values(ds))
+            if f"{a}_upper" in ds:
+                ds = ds.drop_vars(f"{a}_upper")
+        whole.append(ds)
+    out = xr.concat(whole, "point", combine_attrs="override", fill_value=_fill_values(*whole))
+    uppers = {
+        f"{a}_upper": next(
+            p[f"{a}_upper"] for p in parts if f"{a}_upper" in p and p.sizes[a] == longest[a].size
         )
-    handles = {}
-    for axis in axes.flat:
-        handles.update(
-            {
-                label: h
-                for h, label in zip(*axis.get_legend_handles_labels())
-                if label not in handles
-            }
-        )
-    order = [name for name in handles if name.split(" (")[0] in {c.split(" (")[0] for c in styles}]
-    handles = {
-        name: handles[name] for name in order + [name for name in handles if name not in order]
+        for a in axes
+        if any(f"{a}_upper" in p for p in parts)
     }
-    figure.suptitle(
-        title or ds.attrs.get("title") or "How much balance is lost when servers are sought nearby?"
-    )
-    per_line = min(3, len(handles)) if columns > 1 else 1
-    figure.legend(
-        handles.values(),
-        handles.keys(),
-        loc="lower center",
-        ncol=per_line,
-        frameon=False,
-        fontsize="small",
-        bbox_to_anchor=(0.5, 0.0),
-    )
-    figure.tight_layout(rect=(0, (0.1 + 0.22 * -(-len(handles) // per_line)) / height, 1, 0.99))
-    for axis, curves in zip(axes.flat, drawn):
-        left, right = axis.get_xlim()
-        if right / left < 100:  # one or two powers of ten are too few numbers for an axis
-            axis.xaxis.set_minor_formatter(NullFormatter())
-            axis.xaxis.set_major_locator(
-                LogLocator(subs=(1, 2, 3, 5, 7) if right / left < 10 else (1, 2, 5))
-            )
-        for i, (name, points) in enumerate(curves.items()):
-            _label_k(axis, points, styles[name][0], above=i % 2 == 1)
-    return figure
-
-
-def settings(table: pd.DataFrame, leave_out: Iterable[str] = ()) -> pd.Series:
-    """Where a point is played, in words: `torus 32×32`, `regular, degree 3`. Points of one name
-    differ in the policy alone.
-
-    Parameters
-    ----------
-    table : what `frame` gave, or some of its rows.
-    leave_out : parameters that the names do not tell apart.
-
-    Returns
-    -------
-    pandas.Series
-        A name for each row. Sizes, jobs per server and what is nearly always the same stand in it
-        only where a topology has several of them.
-    """
-    passed_over = ("label", "topology", "balls", *_POLICY_PARAMETERS, *leave_out)
-    names = [c for c in table if not _is_result(c) and c not in passed_over]
-    ratios = pd.Series([_jobs_per_server(p) for _, p in table.iterrows()], table.index)
-    out = pd.Series("", table.index, dtype=object)
-    for topology, part in table.groupby("topology", sort=False):
-        shown = [c for c in names if c not in _QUIET or part[c].nunique(dropna=False) > 1]
-        several = "balls" not in leave_out and ratios[part.index].nunique(dropna=False) > 1
-        for at, point in part.iterrows():
-            words = [word for name in shown if (word := _in_words(name, point))]
-            first = str(topology)
-            if words and " " not in words[0]:
-                first += f" {words.pop(0)}"
-            if several:
-                words.append(_ratio_in_words(ratios[at]))
-            out[at] = ", ".join([first, *words])
+    out = out.assign_coords(point=np.arange(out.sizes["point"], dtype=np.uint64), **uppers)
+    out.attrs["title"] = "; ".join(dict.fromkeys(str(p.attrs.get("title", "")) for p in parts))
+    if len(order) > 1:
+        out.attrs["seed"] = ", ".join(order)
     return out
-
-
-def plot_topologies(ds: xr.Dataset, *, title: str | None = None) -> Figure:
-    """Balance lost and cost saved for many topologies: one row each, a dot for each k.
-
-    On the left the total variation of the load law to the baseline: a dot lies at the plug-in
-    estimate, its bar reaches down to the cross-fitted one, and the grey bar is what noise alone
-    would show. Dots at the left border are below it, or equal to the baseline. On the right the
-    share of the baseline's cost that is saved, with 95 % intervals, on a scale stretched at both
-    ends. Blue bands are the ranges of Panigrahy et al. (ACM TOMPECS 7, 2022).
-
-    Parameters
-    ----------
-    ds : what `open` gave, of a job with a baseline and policies that have a k.
-    title : instead of the title of the job.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        Two columns of panels for each policy, in the order of the file.
-    """
-    import panels
-
-    return panels.topologies(ds, title)
-
-
-def plot_maxload(ds: xr.Dataset, *, title: str | None = None) -> Figure:
-    """Mean maximum load against the number of servers, a curve for each policy, with 95 %
-    intervals (1.96 standard errors).
-
-    A policy has a colour; its parameters, and the way ties are settled where that matters, tell
-    lines of one colour apart and stand at the end of each.
-
-    Parameters
-    ----------
-    ds : what `open` gave, of a job that has several numbers of servers.
-    title : instead of the title of the job.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        A panel for each setting; one row of panels for each number of jobs per server.
-    """
-    import panels
-
-    return panels.maxload(ds, title)
 
 
 # -------------------------------------------------------------------------------------------------
 
 
-def _is_result(name: Hashable) -> bool:
-    if name in _NO_RESULTS:
-        return False
-    return str(name) in _RESULTS or str(name).startswith(_RESULT_PREFIXES)
+def _first_line(reason: BaseException) -> str:
+    text = str(reason).strip().split("\n")[0] or type(reason).__name__
+    inner = re.search(r"\((.*?)(?:, |\))", text)
+    return inner[1] if inner and text.startswith("Unable to") else text
 
 
-def _values(variable: xr.DataArray) -> np.ndarray:
-    return np.asarray(variable.values)
+def _row_names(ds: xr.Dataset) -> list[str]:
+    found = [str(v) for v in ds.data_vars if ds[v].dims == ("point", "replication")]
+    if not found:
+        raise ValueError(
+            "this file keeps means only; its job needs `keep: rows` for one value per replication"
+        )
+    return found
 
 
-def _present(value: object) -> bool:
-    """Whether a parameter applies to a point."""
-    return not (
-        value is None
-        or value == ""
-        or (isinstance(value, (float, np.floating)) and np.isnan(value))
+def _pairs(ds: xr.Dataset, table: pd.DataFrame, baseline: Any) -> list[tuple[int, int]]:
+    """Points with their baselines."""
+    if isinstance(baseline, (int, np.integer)) and not isinstance(baseline, bool):
+        if baseline not in table.index:
+            raise ValueError(f"no point {baseline}: they go from 0 to {len(table) - 1}")
+        return [(p, int(baseline)) for p in table.index if p != baseline]
+    if baseline is None:
+        wanted = naming.baseline_values(ds)
+        if not wanted:
+            raise ValueError("this job has no baseline: name one, such as baseline='pot'")
+    elif isinstance(baseline, str):
+        rule = "policy" if "policy" in table else "balancer"
+        wanted = {rule: baseline}
+    else:
+        wanted = dict(baseline)
+    for name in wanted:
+        if name not in table:
+            raise ValueError(f"no parameter {name!r} in this file")
+    own = np.all([_equals(table[name], value) for name, value in wanted.items()], axis=0)
+    if not own.any():
+        raise ValueError(
+            "no point has " + ", ".join(f"{name} {value}" for name, value in wanted.items())
+        )
+    free = {"label", *wanted}
+    if {"policy", "balancer"} & wanted.keys():
+        free |= set(naming.POLICY_PARAMETERS)
+    fixed = [n for n in parameters(ds) if n not in free and table[n].nunique(dropna=False) > 1]
+    pairs = []
+    for point in table.index:
+        found = [
+            other
+            for other in table.index[own]
+            if all(_agree(table[n][point], table[n][other]) for n in fixed)
+        ]
+        if point in found or not found:
+            continue
+        if len(found) > 1:
+            raise ValueError(
+                f"point {point} ({table['label'][point]}) has several baselines: "
+                + ", ".join(str(table["label"][other]) for other in found)
+            )
+        pairs.append((int(point), int(found[0])))
+    if not pairs:
+        raise ValueError("no point has a baseline that differs from it in nothing else")
+    return pairs
+
+
+def _equals(column: pd.Series, value: Any) -> np.ndarray:
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return np.isclose(pd.to_numeric(column, errors="coerce"), value, rtol=1e-12, atol=0)
+    return (column.astype(str) == str(value)).to_numpy()
+
+
+def _agree(a: object, b: object) -> bool:
+    """Whether two values of a parameter are equal, or one of them does not apply."""
+    return a == b or not naming.present(a) or not naming.present(b)
+
+
+def _refuse_strangers(table: pd.DataFrame, point: int, other: int) -> None:
+    streams = table["stream"][[point, other]] if "stream" in table else [0, 0]
+    if len(set(streams)) > 1:
+        a, b = streams
+        raise ValueError(
+            f"points {point} ({table['label'][point]}) and {other} ({table['label'][other]}) used "
+            f"different random words (stream {a} and {b}): their replications are no pairs"
+        )
+
+
+def _paired(x: np.ndarray, y: np.ndarray, level: float) -> dict[str, float]:
+    n = x.size
+    t = float(stats.t.ppf((1 + level) / 2, n - 1)) if n > 1 else np.nan
+    a, b = x.mean(), y.mean()
+    half = t * (x - y).std(ddof=1) / np.sqrt(n) if n > 1 else np.nan
+    out = {"replications": n, "mean": a, "baseline_mean": b, "difference": a - b}
+    out |= {"difference_low": a - b - half, "difference_high": a - b + half}
+    with np.errstate(divide="ignore", invalid="ignore"):
+        out["ratio"] = np.float64(a) / b
+    low, high = _fieller(x, y, t) if n > 1 else (np.nan, np.nan)
+    return out | {"ratio_low": low, "ratio_high": high}
+
+
+def _fieller(x: np.ndarray, y: np.ndarray, t: float) -> tuple[float, float]:
+    """Fieller's interval of E[x] / E[y] from pairs: all r at which |mean(x - r y)| lies within t
+    standard errors (Fieller, J. R. Stat. Soc. B 16(2), 1954).
+    """
+    (vx, c), (_, vy) = np.cov(x, y) / x.size
+    a, b = x.mean(), y.mean()
+    lead = b * b - t * t * vy
+    if lead <= 0:  # the denominator may be zero
+        return (np.nan, np.nan) if a == b == 0 else (-np.inf, np.inf)
+    middle = a * b - t * t * c
+    root = np.sqrt(max(middle * middle - lead * (a * a - t * t * vx), 0.0))
+    return (middle - root) / lead, (middle + root) / lead
+
+
+def _law_name(ds: xr.Dataset, law: str | None) -> str:
+    found = [name for name in _LAWS if name in ds]
+    if law is None:
+        law = next((x for x in ("load_count", "load_time", "utilisation_count") if x in ds), "")
+    if law not in found:
+        has = f"it has {', '.join(found)}" if found else "it has none"
+        raise ValueError(f"no histogram {law!r} in this file; {has}")
+    return law
+
+
+def _law(source: Source, law: str | None, level: float, shape: Any) -> xr.Dataset:
+    if not isinstance(source, xr.Dataset):
+        with open(source) as ds:
+            return _law(ds, law, level, shape).load()
+    name = _law_name(source, law)
+    axis = _LAWS[name]
+    counts = source[name].values.astype(float)
+    total = counts.sum(-1, keepdims=True)
+    with np.errstate(invalid="ignore"):
+        fraction = shape(counts) / total
+    half = np.full_like(fraction, np.nan)
+    if f"{name}_batch" in source:
+        for i in range(len(counts)):
+            half[i] = _jackknife(source[f"{name}_batch"][i].values.astype(float), shape, level)
+    bounds = {"low": np.clip(fraction - half, 0, 1), "high": np.clip(fraction + half, 0, 1)}
+    out = xr.Dataset(
+        {k: (("point", axis), v) for k, v in ({"fraction": fraction} | bounds).items()},
+        {
+            c: v
+            for c, v in source.coords.items()
+            if set(v.dims) <= {"point", axis}
+        },
+        {"law": name, "level": level},
     )
+    out["fraction"].attrs = {"units": "1", "long_name": source[name].attrs.get("long_name", "")}
+    return out
 
 
-def _number(value: float) -> str:
-    """5 rather than 5.0; 0.25 as it is."""
-    return f"{value:,.0f}".replace(",", " ") if float(value).is_integer() else f"{value:g}"
+def _jackknife(batches: np.ndarray, shape: Any, level: float) -> np.ndarray:
+    """Half width of the interval of shape(sum) / total, from batches left out one at a time."""
+    batches = batches[batches.sum(-1) > 0]
+    b = len(batches)
+    if b < 2:
+        return np.full(batches.shape[-1], np.nan)
+    without = shape(batches.sum(0) - batches)
+    without = without / (batches.sum() - batches.sum(-1))[:, None]
+    variance = (b - 1) / b * ((without - without.mean(0)) ** 2).sum(0)
+    return float(stats.t.ppf((1 + level) / 2, b - 1)) * np.sqrt(variance)
 
 
-def _servers(point: pd.Series) -> float:
-    """Number of servers of a point, NaN when its parameters do not tell."""
-    if _present(point.get("n")):
-        return float(point["n"])
-    if _present(point.get("sides")):
-        return float(np.prod([float(s) for s in str(point["sides"]).split("x")]))
-    return 2.0 ** point["dim"] if _present(point.get("dim")) else np.nan
+def _axes(parts: Sequence[xr.Dataset]) -> list[str]:
+    names = dict.fromkeys(str(d) for p in parts for d in p.dims)
+    return [d for d in names if d not in ("point", "batch")]
 
 
-def _panel_name(point: pd.Series, others: Iterable[str]) -> str:
-    """Title of a panel: the topology with its size, jobs per server, and whatever else differs
-    within the file.
-    """
-    words = [str(point["topology"])] if _present(point.get("topology")) else []
-    if _present(point.get("sides")):
-        words.append(str(point["sides"]).replace("x", "×"))
-    elif _present(point.get("dim")):
-        words.append(f"of {_number(point['dim'])} dimensions")
-    servers = _servers(point)
-    title = " ".join(words)
-    if np.isfinite(servers):
-        title += f", {_number(servers)} servers"
-    if _present(point.get("balls")) and np.isfinite(servers):
-        ratio = float(point["balls"]) / servers
-        title += f", {_number(round(ratio, 3))} job{'' if ratio == 1 else 's'} per server"
-    extra = [
-        f"{name} {_number(v) if isinstance(v, (float, int)) else v}"
-        for name in others
-        if _present(v := point[name])
-    ]
-    return "\n".join([title] + [", ".join(extra)] * bool(extra))
+def _fill_values(*parts: xr.Dataset) -> dict[str, Any]:
+    """Counts are padded with zeros, texts with "", the rest with NaN."""
+    out: dict[str, Any] = {}
+    for ds in parts:
+        for name, v in ds.variables.items():
+            kind = v.dtype.kind
+            if set(v.dims) != {name}:
+                out[str(name)] = 0 if kind in "iu" else "" if kind in "OSU" else np.nan
+    return out
 
 
-def _panels(table: pd.DataFrame) -> Iterable[tuple[str, pd.DataFrame]]:
-    """The points in groups that differ in the policy alone, each with its title, in the order of
-    the file.
-    """
-    results = [c for c in table if _is_result(c)]
-    settings = [c for c in table if c not in results and c not in ("label", *_POLICY_PARAMETERS)]
-    varying = [c for c in settings if table[c].nunique(dropna=False) > 1]
-    others = [c for c in varying if c not in _NOT_IN_TITLES]
-    if not varying:
-        yield _panel_name(table.iloc[0], others), table
-        return
-    keys = table[varying].astype(str).agg("\n".join, axis=1)
-    for key in keys.unique():
-        part = table[keys == key]
-        yield _panel_name(part.iloc[0], others), part
+def __getattr__(name: str) -> Any:
+    """Submodules, and the figures: potluck.theory, potluck.plot_tradeoff."""
+    if name.startswith("plot_"):
+        return importlib.import_module("potluck.figures").function(name)
+    if not name.startswith("_") and (pathlib.Path(__path__[0]) / f"{name}.py").exists():
+        return importlib.import_module(f"potluck.{name}")
+    raise AttributeError(f"module 'potluck' has no attribute {name!r}")
 
 
-def _curve_name(point: pd.Series) -> str:
-    """The policy with its parameters except k."""
-    name = str(point["policy"])
-    extra = []
-    if point.get("self") == "included":
-        extra.append("u included")
-    if _present(point.get("d")) and name in ("choices", "left", "points"):
-        extra.append(f"d = {_number(point['d'])}")
-    if point.get("distinct") in (True, 1, 1.0, "true"):
-        extra.append("distinct")
-    if _present(point.get("beta")):
-        extra.append(f"β = {point['beta']:g}")
-    if _present(point.get("epsilon")):
-        extra.append(f"ε = {point['epsilon']:g}")
-    return name + (f" ({', '.join(extra)})" if extra else "")
-
-
-def _baseline_of(ds: xr.Dataset, table: pd.DataFrame) -> pd.Series:
-    """Which points are their own baseline."""
-    found = re.search(r"^baseline: *\{? *([\w-]+)", str(ds.attrs.get("resolved", "")), re.M)
-    own = (table["tv"] == 0) & (table["cost_reduction"] == 0)
-    return own & (table["policy"] == found[1]) if found else own
-
-
-def _styles_of(table: pd.DataFrame) -> dict[str, tuple[str, str]]:
-    """Colour and marker of each curve; the same in every panel."""
-    names = dict.fromkeys(
-        _curve_name(p) for _, p in table.iterrows() if _moves(p) and not _is_baseline(p)
-    )
-    return {name: _STYLES[i % len(_STYLES)] for i, name in enumerate(names)}
-
-
-def _is_baseline(point: pd.Series) -> bool:
-    """Whether nothing at all tells the point from its baseline."""
-    return point["tv"] == 0 and point["cost_reduction"] == 0
-
-
-def _moves(point: pd.Series) -> bool:
-    """Whether the policy costs anything, so that the point has a place on a logarithmic axis."""
-    return bool(np.isfinite(point["cost_reduction"]) and point["cost_reduction"] < 1)
-
-
-def _lowest(table: pd.DataFrame) -> float:
-    """Lower end of the vertical axis: half a decade below the lowest of the noise floors and
-    estimates.
-    """
-    seen = np.concatenate([table["tv_floor"], table.loc[table["tv"] > 0, "tv"]]).astype(float)
-    seen = seen[np.isfinite(seen) & (seen > 0)]
-    return float(10 ** (np.log10(seen.min()) - 0.5)) if seen.size else 1e-6
-
-
-def _draw_panel(
-    axis: Axes,
-    name: str,
-    part: pd.DataFrame,
-    own: pd.DataFrame,
-    styles: dict[str, tuple[str, str]],
-    floor: float,
-) -> dict[str, pd.DataFrame]:
-    """Draws the points of one panel, `own` the baseline's among them; returns those of each curve,
-    k ascending.
-    """
-    axis.set_title(name, fontsize="medium")
-    axis.set_xscale("log")
-    axis.set_yscale("log")
-    curves: dict[str, list[pd.Series]] = {}
-    still = []
-    for _, point in part.iterrows():
-        if _moves(point) and not _is_baseline(point) and np.isfinite(point["tv"]):
-            if point["tv"] < floor:  # no difference at all: on the lower edge of the panel
-                point = point.copy()
-                point["tv"] = floor
-            curves.setdefault(_curve_name(point), []).append(point)
-        elif point["tv"] > 0:
-            still.append(point)
-    drawn = {}
-    for curve, points in curves.items():
-        points.sort(key=lambda p: p.get("k", 0.0))
-        drawn[curve] = pd.DataFrame(points)
-        _draw_curve(axis, curve, drawn[curve], styles[curve], floor)
-    for point in still:
-        axis.axhline(
-            point["tv"],
-            color="0.35",
-            linestyle="--",
-            linewidth=1.2,
-            label=f"{_curve_name(point)} (no travel at all)",
-        )
-    baseline = _curve_name(own.iloc[0]) if len(own) else "the baseline"
-    if len(own):
-        axis.axvline(
-            100, color="0.35", linestyle=":", linewidth=1.2, label=f"{baseline}, the baseline"
-        )
-        axis.annotate(
-            f"{baseline}: {own['mean_cost'].iloc[0]:.4g} {_unit_of_cost(part)} a job",
-            (100, 0.98),
-            xycoords=("data", "axes fraction"),
-            xytext=(-2, 0),
-            textcoords="offset points",
-            rotation=90,
-            fontsize=8,
-            color="0.35",
-            ha="right",
-            va="top",
-            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.8},
-        )
-    noise = part.loc[part["tv"] > 0, "tv_floor"].max()
-    if np.isfinite(noise):
-        axis.axhspan(
-            floor,
-            noise,
-            color="0.88",
-            zorder=0,
-            label="noise floor: what two equal laws would show",
-        )
-    axis.set_xlabel(f"mean cost ({_unit_of_cost(part)} a job), in % of {baseline}'s")
-    axis.xaxis.set_major_formatter(lambda x, _: f"{x:g}")
-    axis.grid(True, which="major", color="0.9", linewidth=0.6)
-    axis.margins(x=0.14)
-    return drawn
-
-
-def _unit_of_cost(part: pd.DataFrame) -> str:
-    """Hops, or on the plane the side of the square."""
-    on_plane = "topology" in part and (part["topology"] == "plane").all()
-    return "sides" if on_plane else "hops"
-
-
-def _draw_curve(
-    axis: Axes, name: str, points: pd.DataFrame, style: tuple[str, str], floor: float
-) -> None:
-    colour, marker = style
-    cost = 100 * (1 - points["cost_reduction"].to_numpy(float))
-    tv = points["tv"].to_numpy(float)
-    cross = points["tv_cross"].to_numpy(float)
-    low = np.where(np.isfinite(cross), np.clip(cross, floor, tv), tv)
-    axis.errorbar(
-        cost,
-        tv,
-        yerr=[tv - low, np.zeros_like(tv)],
-        color=colour,
-        marker=marker,
-        markersize=5.5,
-        linewidth=1.4,
-        elinewidth=1.2,
-        capsize=3,
-        label=f"{name} (bar: down to the cross-fitted estimate)",
-    )
-
-
-def _label_k(axis: Axes, points: pd.DataFrame, colour: str, above: bool) -> None:
-    """Writes k beside the markers of a curve, skipping those too close to a written one; first and
-    last always.
-    """
-    if "k" not in points or not points["k"].map(_present).all():
-        return
-    cost = 100 * (1 - points["cost_reduction"].to_numpy(float))
-    tv = points["tv"].to_numpy(float)
-    place = axis.transData.transform(np.column_stack([cost, tv])) * 72 / axis.figure.dpi
-    apart = 13.0 if len(points) <= 10 else 20.0  # points
-    chosen = [0]
-    last = len(points) - 1
-    for i in range(1, last):
-        if min(np.hypot(*(place[i] - place[j])) for j in (chosen[-1], last)) >= apart:
-            chosen.append(i)
-    for i in sorted({*chosen, last}):
-        text = f"{'k = ' if i == 0 else ''}{_number(points['k'].iloc[i])}"
-        axis.annotate(
-            text,
-            (cost[i], tv[i]),
-            xytext=(5, 5) if above else (-5, -5),
-            textcoords="offset points",
-            fontsize=8,
-            color=colour,
-            ha="left" if above else "right",
-            va="bottom" if above else "top",
-        )
-
-
-def _jobs_per_server(point: pd.Series) -> float:
-    """NaN when the parameters do not tell."""
-    return float(point["balls"]) / _servers(point) if _present(point.get("balls")) else np.nan
-
-
-def _ratio_in_words(ratio: float) -> str:
-    return f"{_number(round(ratio, 3))} job{'' if ratio == 1 else 's'} per server"
-
-
-def _in_words(name: str, point: pd.Series) -> str:
-    """A parameter of the topology: `32×32`, `degree 3`; empty when it does not apply."""
-    value = point[name]
-    if not _present(value) or (name == "n" and _present(point.get("sides"))):
-        return ""
-    if name in ("sides", "name"):
-        return str(value).replace("x", "×") if name == "sides" else str(value)
-    if name == "torus":
-        return "on a torus" if value else "in a square"
-    shown = _number(value) if isinstance(value, (int, float, np.number)) else str(value)
-    return f"{name} = {shown}" if len(name) == 1 else f"{name.replace('_', ' ')} {shown}"
-
-
-def main(arguments: list[str] | None = None) -> int:
-    """The command line; returns the exit code."""
-    parser = argparse.ArgumentParser(
-        prog="potluck.py", description="Draws a result file of potluck."
-    )
-    commands = parser.add_subparsers(dest="command", required=True)
-    figures = {
-        "tradeoff": (plot_tradeoff, "balance against cost, one curve per policy"),
-        "topologies": (plot_topologies, "balance lost and cost saved, one row per topology"),
-        "maxload": (plot_maxload, "maximum load against the number of servers"),
-    }
-    for name, (_, what) in figures.items():
-        command = commands.add_parser(name, help=what)
-        command.add_argument("results", metavar="OUT.h5")
-        command.add_argument(
-            "figure", metavar="FIGURE.png", help="its ending says the format: png, pdf, svg"
-        )
-    options = parser.parse_args(arguments)
-
-    import matplotlib
-
-    matplotlib.use("Agg")
-    try:
-        with open(options.results) as ds:
-            figures[options.command][0](ds).savefig(options.figure, dpi=150)
-    except (OSError, ValueError) as reason:
-        print(f"potluck.py: {reason}", file=sys.stderr)
-        return 1
-    return 0
-
+from potluck import naming  # noqa: E402 - a submodule, so __path__ comes first
+from potluck.naming import settings  # noqa: E402
 
 if __name__ == "__main__":
-    sys.exit(main())
+    from potluck import commands
+
+    sys.exit(commands.main())

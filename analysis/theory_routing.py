@@ -23,7 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from theory_queues import hyperexponential
+from potluck.theory_queues import hyperexponential
 
 Array = NDArray[np.float64]
 

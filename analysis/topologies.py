@@ -21,6 +21,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 import potluck
+from potluck import naming
+from potluck.figures import PUBLISHED_SAVING, PUBLISHED_TV
 import xarray as xr
 
 
@@ -79,9 +81,9 @@ def table(ds: xr.Dataset) -> pd.DataFrame:
         the published ranges hold, to the digits that are printed: tv_inside (the bracket reaches
         into the range), saved_inside.
     """
-    (lowest, highest), (least, most) = potluck.PUBLISHED_TV, potluck.PUBLISHED_SAVING
+    (lowest, highest), (least, most) = PUBLISHED_TV, PUBLISHED_SAVING
     points = potluck.frame(ds)
-    points["setting"] = potluck.settings(points)
+    points["setting"] = naming.settings(points)
     counts = ds["load_count_batch"].values
     found = {}
     for setting, group in points.groupby("setting", sort=False):

@@ -216,7 +216,7 @@ def command_line(path: pathlib.Path, means: pathlib.Path, folder: pathlib.Path) 
     missing = run("tradeoff", str(folder / "none.h5"), str(folder / "c.png"))
     check(
         "a missing file is one sentence",
-        missing.returncode == 1 and len(missing.stderr.splitlines()) == 1,
+        missing.returncode == 2 and len(missing.stderr.splitlines()) == 1,
         missing.stderr,
     )
     check("no arguments", run().returncode == 2)

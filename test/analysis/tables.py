@@ -18,7 +18,7 @@ matplotlib.use("Agg")
 import matplotlib.image  # noqa: E402
 import matplotlib.pyplot as plt  # noqa: E402
 import numpy as np  # noqa: E402
-import panels  # noqa: E402
+from potluck import figures_topologies as panels  # noqa: E402
 import potluck  # noqa: E402
 import topologies  # noqa: E402
 
@@ -301,7 +301,7 @@ def command_line(places: pathlib.Path, arcs: pathlib.Path, folder: pathlib.Path)
     for name, results in (("topologies", arcs), ("maxload", places.with_name("one.h5"))):
         check_refusal = name == "topologies"
         done = run("potluck.py", name, results, folder / "other.png")
-        good = done.returncode == 1 and len(done.stderr.splitlines()) == 1
+        good = done.returncode == 2 and len(done.stderr.splitlines()) == 1
         check(f"{name} of another job", good if check_refusal else done.returncode == 0, done.stderr)
     done = run("topologies.py", places)
     check("topologies.py", done.returncode == 0 and "star" in done.stdout, done.stderr)
@@ -309,7 +309,7 @@ def command_line(places: pathlib.Path, arcs: pathlib.Path, folder: pathlib.Path)
     check("topologies.py --markdown", done.stdout.count("\n") == 2 + len(NAMES), done.stdout)
     for results in (arcs, folder / "none.h5"):
         done = run("topologies.py", results)
-        good = done.returncode == 1 and len(done.stderr.splitlines()) == 1
+        good = done.returncode == 2 and len(done.stderr.splitlines()) == 1
         check(f"topologies.py {results.name}: one sentence", good, done.stderr)
 
 

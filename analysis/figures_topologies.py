@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Draws the figures of many panels that potluck.py offers, `plot_topologies` and `plot_maxload`;
-what they show is said there.
-"""
+"""Figures of many panels: balance and cost by topology, maximum load by number of servers."""
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
@@ -12,6 +10,8 @@ import pandas as pd
 import potluck
 import xarray as xr
 from matplotlib.ticker import FixedLocator, NullLocator
+from potluck import naming
+from potluck.figures import PUBLISHED_SAVING, PUBLISHED_TV, STYLES, lowest_variation
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,22 +22,39 @@ _PUBLISHED_COLOUR = "#DCEAF7"
 _ROUND = [a * 10**b for b in range(7) for a in (1, 1.5, 2, 3, 4, 5, 7)]
 
 
-def topologies(ds: xr.Dataset, title: str | None) -> Figure:
-    """See potluck.plot_topologies."""
+def plot_topologies(ds: xr.Dataset, *, title: str | None = None) -> Figure:
+    """Balance lost and cost saved for many topologies: one row each, a dot for each k.
+
+    On the left the total variation of the load law to the baseline: a dot lies at the plug-in
+    estimate, its bar reaches down to the cross-fitted one, and the grey bar is what noise alone
+    would show. Dots at the left border are below it, or equal to the baseline. On the right the
+    share of the baseline's cost that is saved, with 95 % intervals, on a scale stretched at both
+    ends. Blue bands are the ranges of Panigrahy et al. (ACM TOMPECS 7, 2022).
+
+    Parameters
+    ----------
+    ds : what `open` gave, of a job with a baseline and policies that have a k.
+    title : instead of the title of the job.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Two columns of panels for each policy, in the order of the file.
+    """
     table = potluck.frame(ds)
     if "k" not in table or "tv" not in table or not np.isfinite(table["tv"]).any():
         raise ValueError("this figure needs a baseline (see `baseline`) and policies with a k")
-    table["setting"] = potluck.settings(table)
-    own = potluck._baseline_of(ds, table)
-    near = table[table["k"].map(potluck._present) & np.isfinite(table["tv"]) & ~own]
+    table["setting"] = naming.settings(table)
+    own = naming.baseline_of(ds, table)
+    near = table[table["k"].map(naming.present) & np.isfinite(table["tv"]) & ~own]
     rows_, policies = list(near["setting"].unique()), list(near["policy"].unique())
     hops = sorted(near["k"].unique())
-    baseline = potluck._curve_name(table[own].iloc[0]) if own.any() else "the baseline"
+    baseline = naming.curve_name(table[own].iloc[0]) if own.any() else "the baseline"
     height = 1.9 + 0.52 * len(rows_)
     figure, axes = plt.subplots(
         1, 2 * len(policies), figsize=(1.9 + 2.6 * 2 * len(policies), height), sharey=True
     )
-    lowest = potluck._lowest(near)
+    lowest = lowest_variation(near)
     for i, policy in enumerate(policies):
         part = near[near["policy"] == policy]
         balance, cost = axes[i], axes[len(policies) + i]
@@ -66,21 +83,36 @@ def topologies(ds: xr.Dataset, title: str | None) -> Figure:
     return figure
 
 
-def maxload(ds: xr.Dataset, title: str | None) -> Figure:
-    """See potluck.plot_maxload."""
+def plot_maxload(ds: xr.Dataset, *, title: str | None = None) -> Figure:
+    """Mean maximum load against the number of servers, a curve for each policy, with 95 %
+    intervals (1.96 standard errors).
+
+    A policy has a colour; its parameters, and the way ties are settled where that matters, tell
+    lines of one colour apart and stand at the end of each.
+
+    Parameters
+    ----------
+    ds : what `open` gave, of a job that has several numbers of servers.
+    title : instead of the title of the job.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A panel for each setting; one row of panels for each number of jobs per server.
+    """
     table = potluck.frame(ds)
     table = table[np.isfinite(table["mean_max_load"])]
     passed_over = ("n", "sides", "dim", "balls", "ties")
     table = table.assign(
-        setting=potluck.settings(table, passed_over),
-        servers_=[potluck._servers(p) for _, p in table.iterrows()],
-        ratio=[potluck._jobs_per_server(p) for _, p in table.iterrows()],
+        setting=naming.settings(table, passed_over),
+        servers_=[naming.servers(p) for _, p in table.iterrows()],
+        ratio=[naming.jobs_per_server(p) for _, p in table.iterrows()],
     )
     if table["servers_"].nunique() < 2:
         raise ValueError("this figure needs several numbers of servers, such as `n: [100, 1000]`")
     ratios, places = sorted(table["ratio"].unique()), list(table["setting"].unique())
     policies = enumerate(table["policy"].unique())
-    colours = {p: potluck._STYLES[i % len(potluck._STYLES)][0] for i, p in policies}
+    colours = {p: STYLES[i % len(STYLES)][0] for i, p in policies}
     figure, axes = plt.subplots(
         len(ratios),
         len(places),
@@ -93,7 +125,7 @@ def maxload(ds: xr.Dataset, title: str | None) -> Figure:
         _load_scale(line[0], table.loc[table["ratio"] == ratio, "mean_max_load"])
         for axis, place in zip(line, places):
             _servers_scale(axis, table["servers_"])
-            axis.set_title(f"{place}, {potluck._ratio_in_words(ratio)}", fontsize="medium")
+            axis.set_title(f"{place}, {naming.ratio_in_words(ratio)}", fontsize="medium")
             part = table[(table["ratio"] == ratio) & (table["setting"] == place)]
             _load_curves(axis, part, colours)
     for axis in axes[-1]:
@@ -119,7 +151,7 @@ def _legend(figure: Figure, hops: list[float]) -> None:
     for j, k in enumerate(hops):
         colour, marker = _hop_style(j, len(hops))
         look = {"color": colour, "marker": marker, "markersize": 5, "linestyle": ""}
-        handles.append(plt.Line2D([], [], label=f"k = {potluck._number(k)}", **look))
+        handles.append(plt.Line2D([], [], label=f"k = {naming.number(k)}", **look))
     handles += [
         plt.Line2D([], [], color="0.3", label="bar: down to the cross-fitted estimate"),
         plt.Rectangle((0, 0), 1, 1, color="0.8", label="noise alone"),
@@ -138,8 +170,8 @@ def _legend(figure: Figure, hops: list[float]) -> None:
 
 def _variation_scale(axis: Axes, lowest: float, highest: float) -> None:
     axis.set_xscale("log")
-    axis.set_xlim(lowest, 1.6 * max(highest, potluck.PUBLISHED_TV[1]))
-    axis.axvspan(*potluck.PUBLISHED_TV, color=_PUBLISHED_COLOUR, zorder=0)
+    axis.set_xlim(lowest, 1.6 * max(highest, PUBLISHED_TV[1]))
+    axis.axvspan(*PUBLISHED_TV, color=_PUBLISHED_COLOUR, zorder=0)
     axis.xaxis.set_major_formatter(lambda x, _: f"{x:g}")
 
 
@@ -157,7 +189,7 @@ def _saving_scale(axis: Axes) -> None:
 
     axis.set_xscale("function", functions=(forward, inverse))
     axis.set_xlim(-0.03, 1.0005)
-    axis.axvspan(*potluck.PUBLISHED_SAVING, color=_PUBLISHED_COLOUR, zorder=0)
+    axis.axvspan(*PUBLISHED_SAVING, color=_PUBLISHED_COLOUR, zorder=0)
     ticks = [0, 0.08, 0.25, 0.5, 0.75, 0.9, 0.99]
     axis.set_xticks(ticks, [f"{100 * t:g}" for t in ticks], fontsize="small")
     axis.minorticks_off()
@@ -237,8 +269,8 @@ def _same_loads(a: pd.DataFrame, b: pd.DataFrame) -> bool:
 
 def _line_name(point: pd.Series) -> str:
     """The policy with all its parameters."""
-    name, k = potluck._curve_name(point), point.get("k")
-    return _with(name, f"k = {potluck._number(k)}") if potluck._present(k) else name
+    name, k = naming.curve_name(point), point.get("k")
+    return _with(name, f"k = {naming.number(k)}") if naming.present(k) else name
 
 
 def _with(name: str, more: str) -> str:
