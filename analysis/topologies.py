@@ -21,9 +21,9 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 import potluck
+import xarray as xr
 from potluck import naming
 from potluck.figures import PUBLISHED_SAVING, PUBLISHED_TV
-import xarray as xr
 
 
 class Variation(NamedTuple):
@@ -207,7 +207,7 @@ def main(arguments: list[str] | None = None) -> int:
             rows = table(ds)
     except (OSError, ValueError) as reason:
         print(f"topologies.py: {reason}", file=sys.stderr)
-        return 1
+        return 2
     print(markdown(rows, options.markdown) if options.markdown else text(rows))
     return 0
 
