@@ -81,10 +81,13 @@ static int show(const struct options *options, struct complaints *complaints) {
     struct reason why;
     struct saved *saved = results_open(options->input, &why);
     struct table *table = saved ? results_table(saved, &why) : NULL;
-    if (!table)
+    struct law *law = table ? results_law(saved, options->histogram, &why) : NULL;
+    const bool good = table && (law || !options->histogram);
+    if (!good)
         complain(complaints, NULL, "%s", why.text);
     say_writer(options->input);
-    const bool shown = table && table_show(table, options->by, options->format, stdout, complaints);
+    const bool shown = good && table_show(table, law, options, stdout, complaints);
+    law_free(law);
     table_free(table);
     results_close(saved);
     return shown ? EXIT_DONE : give_up(complaints);

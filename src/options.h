@@ -33,7 +33,8 @@ struct options {
                               .h5; merge: the first operand; owned */
     const char *topic; /* list: topologies, policies, parameters, statistics, models; NULL: all */
     const char *by;    /* show --by: column names separated by commas, or NULL */
-    const char *write; /* graph --write: file for the graph, or NULL */
+    const char *histogram; /* show --histogram: its name, or NULL */
+    const char *write;     /* graph --write: file for the graph, or NULL */
     enum show_format format;
     uint64_t replications;         /* -r; 0: as the job says */
     uint64_t part_first, part_end; /* --replications A:B, half open; end 0: all */

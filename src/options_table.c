@@ -21,7 +21,9 @@ const struct command_row command_rows[] = {
     {"plan", COMMAND_PLAN, "JOB.yaml", "points, work, memory and time of a job; plays nothing",
      "Checks the job and says what running it would take."},
     {"show", COMMAND_SHOW, "OUT.h5", "a table of a result file",
-     "Prints one row per point of a result file, complete or not."},
+     "Prints one row per point of a result file, complete or not; the small picture at its end is "
+     "how\n"
+     "servers or time spread over loads. --csv and --json have every column, or every bin."},
     {"graph", COMMAND_GRAPH, "JOB.yaml", "what the topologies of a job are like",
      "Makes each topology of the job, or that of one point, and says how large it is, how servers\n"
      "are connected, how far apart they are and whom k hops reach; --write puts it into a file.\n"
@@ -211,6 +213,13 @@ static bool set_progress(struct options *o, const char *value, struct reason *wh
                   nearest ? " (did you mean '" : "", nearest ? nearest : "", nearest ? "'?)" : "");
 }
 
+static bool set_histogram(struct options *o, const char *value, struct reason *why) {
+    if (!*value)
+        return refuse(why, "must be the name of a histogram, such as load_count, not ''");
+    o->histogram = value;
+    return true;
+}
+
 static bool set_by(struct options *o, const char *value, struct reason *why) {
     const size_t length = strlen(value);
     if (!length || value[0] == ',' || value[length - 1] == ',' || strstr(value, ",,"))
@@ -297,6 +306,8 @@ const struct option_row option_rows[] = {
      set_progress},
     {"--by", "COLUMNS", SHOW, "label and sort the rows by these columns, separated by commas",
      set_by},
+    {"--histogram", "NAME", SHOW, "the bins of a histogram of each point, such as load_count",
+     set_histogram},
     {"--csv", NULL, SHOW, "comma-separated values, every column", set_csv},
     {"--json", NULL, SHOW, "JSON, every column", set_json},
     {"--help", NULL, EVERY, "this help", NULL},

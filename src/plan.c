@@ -144,7 +144,8 @@ struct plan plan_job(const struct job *job, unsigned threads, bool mpi, double c
     uint64_t writing = 2 * plan.file + WRITER_BYTES; /* built in memory, copied on its way */
     raise(&writing, WRITER_STARTS);
     uint64_t most = plan.tables + plan.making;
-    raise(&most, playing + WRITER_WARM); /* HDF5 is started while others play */
+    raise(&most, playing);
+    most += WRITER_WARM; /* HDF5 is started while others play */
     raise(&most, writing);
     if (seconds > checkpoint) /* snapshots are written while others play */
         raise(&most, playing + writing);

@@ -12,12 +12,12 @@ _potluck() {
     -o) files="h5" ;;
     --progress) words="auto line plain none" ;;
     --write) files="*" ;;
-    -r|--replications|--threads|--max-time|--checkpoint|--memory|--only|--by) return ;;
+    -r|--replications|--threads|--max-time|--checkpoint|--memory|--only|--by|--histogram) return ;;
   esac
   case "$command" in
     run) options="-o -r --replications --resume --force --accept-source --threads --max-time --checkpoint --memory --only --progress --help --version" ;;
     plan) options="-r --replications --threads --memory --help --version" ;;
-    show) options="--by --csv --json --help --version" ;;
+    show) options="--by --histogram --csv --json --help --version" ;;
     graph) options="-r --write --force --memory --only --help --version" ;;
     merge) options="--force --accept-source --help --version" ;;
     list) options="--help --version" ;;

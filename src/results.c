@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * layout.c says what the file holds; here it becomes HDF5, and HDF5 a store again.
+ * layout.c says what the file holds; here it becomes HDF5, and HDF5 a store again. results_table.c
+ * reads it for people.
  *
  * Behind the bytes that HDF5 knows of stand 32 more, a checksum over all before it: HDF5 may crash
  * on a damaged file, so nothing is handed to it that does not match its seal. Every HDF5 reader
@@ -8,10 +9,10 @@
 #include "results.h"
 
 #include "layout.h"
+#include "results_parts.h"
 #include "version.h"
 #include "wholefile.h"
 
-#include <hdf5.h>
 #include <hdf5_hl.h>
 #include <inttypes.h>
 #include <math.h>
@@ -19,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FORMAT = 1, ATTRIBUTES_MAX = 16, CORE_STEP = 1 << 22 };
+enum { FORMAT = 1, CORE_STEP = 1 << 22 };
 
 /* ---- writing ---- */
 
@@ -252,15 +253,6 @@ bool results_write(const char *path, const void *image, size_t size, struct reas
 
 /* ---- reading ---- */
 
-struct saved {
-    char *path;
-    hid_t file, text;
-    struct {
-        char *name, *value;
-    } attribute[ATTRIBUTES_MAX];
-    unsigned n_attributes;
-};
-
 static bool text_attribute(hid_t object, const char *name, hid_t text, char **out) {
     const hid_t a = H5Aexists(object, name) > 0 ? H5Aopen(object, name, H5P_DEFAULT) : -1;
     if (a < 0)
@@ -364,8 +356,7 @@ bool results_complete(struct saved *f) {
     return number_attribute(f->file, "complete", &complete) && complete == 1;
 }
 
-/* Opens a dataset and tells its lengths; -1 when it is missing or not of this rank. */
-static hid_t open_dataset(hid_t file, const char *path, unsigned rank, hsize_t *length) {
+hid_t results_dataset(hid_t file, const char *path, unsigned rank, hsize_t *length) {
     const hid_t d = H5Dopen2(file, path, H5P_DEFAULT);
     if (d < 0)
         return -1;
@@ -396,7 +387,7 @@ static char *path_of(const struct variable *v) {
 static void *get_variable(const struct saved *f, const struct layout *l, const struct variable *v) {
     hsize_t length[RANK_MAX];
     char *path = path_of(v);
-    const hid_t d = open_dataset(f->file, path, v->rank, length);
+    const hid_t d = results_dataset(f->file, path, v->rank, length);
     free(path);
     bool good = d >= 0 && holds(d, v->element);
     for (unsigned i = 0; good && i < v->rank; i++)
@@ -441,7 +432,7 @@ static bool take_lengths(const struct saved *f, struct layout *l, struct reason 
         if (!v->coordinate)
             continue;
         char *path = path_of(v);
-        const hid_t d = open_dataset(f->file, path, 1, &length);
+        const hid_t d = results_dataset(f->file, path, 1, &length);
         free(path);
         if (d >= 0 && v->dimension[0] == DIMENSION_REPLICATION)
             l->first = first_element(d, length);
@@ -479,115 +470,4 @@ bool results_load(struct saved *f, struct store *s, struct reason *why) {
                 good = take_variable(f, &l, &l.variables[i], why);
     layout_free(&l);
     return good;
-}
-
-/* ---- a file becomes a table ---- */
-
-/* Reads dataset `d` of `rows` values into a column, as text or as numbers; false when it is
- * neither. */
-static bool read_column(hid_t d, hid_t text, uint64_t rows, struct column *c) {
-    const hid_t type = H5Dget_type(d), space = H5Dget_space(d);
-    const H5T_class_t class = H5Tget_class(type);
-    bool good = false;
-    if (class == H5T_STRING && H5Tis_variable_str(type) > 0) {
-        char **raw = allocate(rows, sizeof *raw);
-        good = H5Dread(d, text, H5S_ALL, H5S_ALL, H5P_DEFAULT, raw) >= 0;
-        c->text = good ? allocate(rows, sizeof *c->text) : NULL;
-        for (uint64_t i = 0; good && i < rows; i++)
-            c->text[i] = duplicate_text(raw[i] ? raw[i] : "");
-        if (good)
-            H5Dvlen_reclaim(text, space, H5P_DEFAULT, raw);
-        free(raw);
-    } else if (class == H5T_INTEGER || class == H5T_FLOAT) {
-        c->number = allocate(rows, sizeof *c->number);
-        good = H5Dread(d, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, c->number) >= 0;
-    }
-    H5Sclose(space);
-    H5Tclose(type);
-    return good;
-}
-
-/* Whether `name` is a dataset whose one axis is that of `point`, or `point` itself; opens it then.
- */
-static hid_t open_on_point(const struct saved *f, const char *name, hid_t point, uint64_t rows) {
-    H5O_info_t info;
-    hsize_t length = 0;
-    if (H5Oget_info_by_name(f->file, name, &info, H5P_DEFAULT) < 0 || info.type != H5O_TYPE_DATASET)
-        return -1;
-    const hid_t d = open_dataset(f->file, name, 1, &length);
-    if (d < 0)
-        return -1;
-    if (length == rows && (strcmp(name, "point") == 0 || H5DSis_attached(d, point, 0) > 0))
-        return d;
-    H5Dclose(d);
-    return -1;
-}
-
-/* Adds the i-th link of the root as a column, if it is one; false when it cannot be read. */
-static bool take_column(const struct saved *f, struct table *t, uint64_t i, hid_t point) {
-    char name[256];
-    const ssize_t length = H5Lget_name_by_idx(f->file, ".", H5_INDEX_CRT_ORDER, H5_ITER_INC, i,
-                                              name, sizeof name, H5P_DEFAULT);
-    if (length < 0 || (size_t)length >= sizeof name)
-        return false;
-    const hid_t d = open_on_point(f, name, point, t->n_rows);
-    if (d < 0)
-        return true;
-    struct column c = {.name = duplicate_text(name)};
-    t->columns = reallocate(t->columns, t->n_columns + 1, sizeof *t->columns);
-    const bool good = read_column(d, f->text, t->n_rows, &c);
-    t->columns[t->n_columns++] = c;
-    H5Dclose(d);
-    return good;
-}
-
-static uint64_t count_done(const struct saved *f, uint64_t rows) {
-    hsize_t length = 0;
-    uint64_t done = 0;
-    const hid_t d = open_dataset(f->file, "state/done", 1, &length);
-    uint8_t *flag = d >= 0 && length == rows ? allocate(rows, 1) : NULL;
-    if (flag && H5Dread(d, H5T_NATIVE_UINT8, H5S_ALL, H5S_ALL, H5P_DEFAULT, flag) >= 0)
-        for (uint64_t i = 0; i < rows; i++)
-            done += flag[i] != 0;
-    free(flag);
-    if (d >= 0)
-        H5Dclose(d);
-    return done;
-}
-
-struct table *results_table(struct saved *f, struct reason *why) {
-    hsize_t rows = 0;
-    H5G_info_t root;
-    const hid_t point = open_dataset(f->file, "point", 1, &rows);
-    bool good = point >= 0 && rows > 0 && H5Gget_info(f->file, &root) >= 0;
-    struct table *t = allocate(1, sizeof *t);
-    const char *title = results_attribute(f, "title");
-    t->title = duplicate_text(title ? title : "");
-    t->complete = results_complete(f);
-    t->n_rows = rows;
-    for (uint64_t i = 0; good && i < root.nlinks; i++)
-        good = take_column(f, t, i, point);
-    t->n_done = good ? count_done(f, rows) : 0;
-    if (point >= 0)
-        H5Dclose(point);
-    if (good)
-        return t;
-    table_free(t);
-    refuse(why, "'%s' is damaged: its table of points cannot be read", f->path);
-    return NULL;
-}
-
-void table_free(struct table *t) {
-    for (unsigned i = 0; t && i < t->n_columns; i++) {
-        for (uint64_t r = 0; t->columns[i].text && r < t->n_rows; r++)
-            free(t->columns[i].text[r]);
-        free(t->columns[i].text);
-        free(t->columns[i].number);
-        free(t->columns[i].name);
-    }
-    if (t) {
-        free(t->columns);
-        free(t->title);
-    }
-    free(t);
 }

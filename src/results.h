@@ -49,4 +49,18 @@ struct table {
 struct table *results_table(struct saved *saved, struct reason *why);
 void table_free(struct table *t);
 
+/* A histogram of the file over the bins of its axis. */
+struct law {
+    char *name;
+    const char *axis; /* load, hop, time, ... */
+    uint64_t n_rows, n_bins;
+    double *low, *high; /* [bin]: the smallest and the largest value */
+    double *count;      /* [row][bin] */
+    double *error;      /* [row][bin]: standard errors of the fractions; NULL: none in the file */
+};
+/* Reads the histogram `name`; without a name that of loads (DHT rings: of utilisation). NULL when
+ * there is none, with the reason where it has a name. The caller frees with law_free(). */
+struct law *results_law(struct saved *saved, const char *name, struct reason *why);
+void law_free(struct law *law);
+
 #endif

@@ -101,7 +101,7 @@ static void print_exactly(FILE *out, double x) {
     fputs(text, out);
 }
 
-static void print_csv_text(FILE *out, const char *text) {
+void table_csv_text(FILE *out, const char *text) {
     if (!strpbrk(text, ",\"\r\n")) {
         fputs(text, out);
         return;
@@ -115,7 +115,7 @@ static void print_csv_text(FILE *out, const char *text) {
     fputc('"', out);
 }
 
-static void print_json_text(FILE *out, const char *text) {
+void table_json_text(FILE *out, const char *text) {
     fputc('"', out);
     for (; *text; text++) {
         const unsigned char x = (unsigned char)*text;
@@ -137,7 +137,7 @@ static void print_csv_row(const struct show *s, const unsigned *columns, uint64_
         if (i)
             fputc(',', s->out);
         if (c->text)
-            print_csv_text(s->out, c->text[row]);
+            table_csv_text(s->out, c->text[row]);
         else if (!isnan(c->number[row]))
             print_exactly(s->out, c->number[row]);
     }
@@ -150,10 +150,10 @@ static void print_json_row(const struct show *s, const unsigned *columns, uint64
         const struct column *c = &s->table->columns[columns[i]];
         if (i)
             fputs(", ", s->out);
-        print_json_text(s->out, c->name);
+        table_json_text(s->out, c->name);
         fputs(": ", s->out);
         if (c->text)
-            print_json_text(s->out, c->text[row]);
+            table_json_text(s->out, c->text[row]);
         else if (isfinite(c->number[row]))
             print_exactly(s->out, c->number[row]);
         else
@@ -183,7 +183,7 @@ static void show_csv(const struct show *s) {
     for (unsigned i = 0; i < s->table->n_columns; i++) {
         if (i)
             fputc(',', s->out);
-        print_csv_text(s->out, s->table->columns[columns[i]].name);
+        table_csv_text(s->out, s->table->columns[columns[i]].name);
     }
     fputc('\n', s->out);
     for (uint64_t i = 0; i < s->table->n_rows; i++)
@@ -202,19 +202,23 @@ static void show_json(const struct show *s) {
     free(columns);
 }
 
-bool table_show(const struct table *t, const char *by, enum show_format format, FILE *out,
-                struct complaints *c) {
+bool table_show(const struct table *t, const struct law *law, const struct options *options,
+                FILE *out, struct complaints *c) {
+    const char *by = options->by;
+    const enum show_format format = options->format;
     unsigned *columns = allocate(by ? strlen(by) + 1 : 1, sizeof *columns);
     struct show s = {.table = t, .by = columns, .out = out};
     const bool good = !by || read_by(&s, by, columns, c);
     if (good) {
         table_sort(&s);
-        if (format == SHOW_CSV)
+        if (options->histogram)
+            table_histogram(&s, law, format);
+        else if (format == SHOW_CSV)
             show_csv(&s);
         else if (format == SHOW_JSON)
             show_json(&s);
         else
-            table_people(&s);
+            table_people(&s, law);
     }
     free(columns);
     free(s.order);

@@ -22,8 +22,7 @@ struct views {
     unsigned n;
 };
 
-/* Columns that a text takes on the screen: its bytes but those that continue a character. */
-static int screen_width(const char *text) {
+int table_width(const char *text) {
     int width = 0;
     for (; *text; text++)
         width += ((unsigned char)*text & 0xc0) != 0x80;
@@ -43,8 +42,7 @@ static char *label_text(const struct column *c, uint64_t row) {
     return duplicate_text(*c->text[row] ? c->text[row] : "-");
 }
 
-/* Writes value and half width with two significant digits of the half width. */
-static void estimate_text(double value, double half, char **text, char **half_text) {
+void table_estimate(double value, double half, char **text, char **half_text) {
     if (isnan(value) || !(half > 0.0) || isinf(half)) {
         *text = number_text(value, 3);
         *half_text = duplicate_text("");
@@ -72,16 +70,16 @@ static void fill_view(const struct show *s, struct view *v) {
             double half = v->error ? v->error->number[row] : (double)NAN;
             if (replications && replications[row] >= 2.0)
                 half *= student_95((uint64_t)replications[row] - 1);
-            estimate_text(v->value->number[row], half, &v->text[i], &v->half[i]);
+            table_estimate(v->value->number[row], half, &v->text[i], &v->half[i]);
         } else {
             v->text[i] = label_text(v->value, row);
             v->half[i] = duplicate_text("");
         }
-        const int text = screen_width(v->text[i]), half = screen_width(v->half[i]);
+        const int text = table_width(v->text[i]), half = table_width(v->half[i]);
         v->text_width = text > v->text_width ? text : v->text_width;
         v->half_width = half > v->half_width ? half : v->half_width;
     }
-    const int title = screen_width(v->title);
+    const int title = table_width(v->title);
     if (title > v->text_width + v->half_width)
         v->text_width = title - v->half_width;
 }
@@ -190,9 +188,9 @@ static void add_statistics(const struct table *t, struct views *all) {
                     add_statistic(t, all, t->columns[i].name + 5);
 }
 
-/* Drops views from the right until the table fits the screen; labels stay. */
-static void fit(const struct show *s, struct views *all, unsigned labels) {
-    int width = -2;
+/* Drops views from the right until the table fits the screen beside `taken` columns; labels stay. */
+static void fit(const struct show *s, struct views *all, unsigned labels, int taken) {
+    int width = taken - 2;
     for (unsigned i = 0; i < all->n; i++) {
         fill_view(s, &all->view[i]);
         width += 2 + all->view[i].text_width + all->view[i].half_width;
@@ -220,8 +218,8 @@ static void print_line(const struct show *s, const struct views *all, int64_t li
         const bool last = i + 1 == all->n, left = v->value->text != NULL;
         const char *text = line < 0 ? v->title : v->text[line];
         const char *half = line < 0 ? "" : v->half[line];
-        const int room = v->text_width + (line < 0 ? v->half_width : 0) - screen_width(text);
-        const int after = v->half_width - screen_width(half);
+        const int room = v->text_width + (line < 0 ? v->half_width : 0) - table_width(text);
+        const int after = v->half_width - table_width(half);
         print_padded(s->out, text, left ? 0 : room, left && !last ? room : 0);
         print_padded(s->out, half, 0, line < 0 || last ? 0 : after);
         fputs(last ? "\n" : "  ", s->out);
@@ -247,12 +245,15 @@ static void print_heading(const struct show *s) {
                 (unsigned long long)t->n_rows);
 }
 
-void table_people(const struct show *s) {
+void table_people(const struct show *s, const struct law *law) {
     struct views all = {0};
+    struct column *sparks = law ? table_sparks(law) : NULL;
     add_labels(s, &all);
     const unsigned labels = all.n;
     add_statistics(s->table, &all);
-    fit(s, &all, labels);
+    fit(s, &all, labels, sparks ? 2 + table_width(sparks->name) : 0);
+    if (sparks)
+        fill_view(s, add_view(&all, sparks->name, sparks));
     print_heading(s);
     fputc('\n', s->out);
     print_line(s, &all, -1);
@@ -272,4 +273,5 @@ void table_people(const struct show *s) {
         free(all.view[i].half);
     }
     free(all.view);
+    table_sparks_free(sparks, s->table->n_rows);
 }

@@ -90,7 +90,8 @@ static char *shown(const struct table *t, const char *by, enum show_format forma
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
     assert_non_null(out);
-    assert_true(table_show(t, by, format, out, &c));
+    const struct options options = {.by = by, .format = format};
+    assert_true(table_show(t, NULL, &options, out, &c));
     assert_int_equal(fclose(out), 0);
     assert_int_equal(c.count, 0);
     return text;
@@ -151,7 +152,7 @@ static void test_by_mistakes(void **state) {
     FILE *out = open_memstream(&text, &size);
     assert_non_null(out);
     struct table *t = usual_table();
-    assert_false(table_show(t, "polcy,k,,zzzzzzzz", SHOW_TABLE, out, &c));
+    assert_false(table_show(t, NULL, &(struct options){.by = "polcy,k,,zzzzzzzz"}, out, &c));
     assert_int_equal(fclose(out), 0);
     assert_int_equal(size, 0);
     assert_int_equal(c.count, 3);
@@ -271,6 +272,57 @@ static void test_width(void **state) {
     release(t);
 }
 
+/* Four points over the bins 0, 1, 2, 3 and 4..7; the last one has counted nothing. */
+static char *with_histogram(enum show_format format, bool bins) {
+    static double low[] = {0, 1, 2, 3, 4}, high[] = {0, 1, 2, 3, 7};
+    static double count[] = {0, 6, 2, 0, 0, 0, 0, 1, 0, 3, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0};
+    static double error[] = {0, 0.01, 0.01, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+    static char name[] = "load_count";
+    struct law law = {.name = name, .axis = "load", .n_rows = ROWS, .n_bins = 5};
+    law.low = low;
+    law.high = high;
+    law.count = count;
+    law.error = error;
+    struct complaints c = {0};
+    struct table *t = usual_table();
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    const struct options options = {.format = format, .histogram = bins ? "load_count" : NULL};
+    assert_true(table_show(t, &law, &options, out, &c));
+    assert_int_equal(fclose(out), 0);
+    release(t);
+    return text;
+}
+
+static void test_histograms(void **state) {
+    (void)state;
+    char *text = with_histogram(SHOW_TABLE, false);
+    assert_non_null(strstr(text, "load 1..7\n"));
+    assert_non_null(strstr(text, "█▃  \n"));
+    free(text);
+    text = with_histogram(SHOW_TABLE, true);
+    assert_non_null(strstr(text, "                 1         0.750 ± 0.020        "
+                                 "████████████████████████████████████████\n"
+                                 "                 2         0.250 ± 0.020        █████████████▍\n"
+                                 "\nb, \"c\" (1000 replications)\n"));
+    assert_non_null(strstr(text, "café (1000 replications): nothing counted\n"));
+    assert_non_null(strstr(text, "              4..7          0.75                ████"));
+    free(text);
+    text = with_histogram(SHOW_CSV, true);
+    assert_non_null(strstr(text, "point,label,load,load_upper,load_count,fraction,se_fraction\n"
+                                 "0,a,1,1,6,0.75,0.01"));
+    assert_non_null(strstr(text, "\n1,\"b, \"\"c\"\"\",4,7,3,0.75,0\n"));
+    assert_non_null(strstr(text, "\n3,café,1,1,0,,0\n"));
+    free(text);
+    text = with_histogram(SHOW_JSON, true);
+    assert_non_null(strstr(text, "{\"point\": 1, \"label\": \"b, \\\"c\\\"\", \"load\": 4, "
+                                 "\"load_upper\": 7, \"load_count\": 3, \"fraction\": 0.75, "));
+    assert_non_null(
+        strstr(text, "\"load_count\": 0, \"fraction\": null, \"se_fraction\": 0}\n]\n"));
+    free(text);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_people),
@@ -282,6 +334,7 @@ int main(void) {
         cmocka_unit_test(test_mean_of_a_parameter),
         cmocka_unit_test(test_few_replications),
         cmocka_unit_test(test_width),
+        cmocka_unit_test(test_histograms),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
