@@ -67,3 +67,7 @@ def _sentence(reason: Exception) -> str:
     if isinstance(reason, OSError) and reason.strerror:
         return f"{reason.filename}: {reason.strerror}" if reason.filename else reason.strerror
     return str(reason)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -256,11 +256,13 @@ def compare(
         if name not in known:
             raise ValueError(f"no statistic {name!r} in this file; it has {', '.join(known)}")
     pairs = _pairs(source, table, baseline)
-    out = []
     for point, other in pairs:
         _refuse_strangers(table, point, other)
+    values = {name: np.asarray(source[name].values, float) for name in names}
+    out = []
+    for point, other in pairs:
         for name in names:
-            x, y = (np.asarray(source[name].values[p], float) for p in (point, other))
+            x, y = values[name][point], values[name][other]
             both = np.isfinite(x) & np.isfinite(y)
             if both.any():
                 out.append(
@@ -458,13 +460,14 @@ def _pairs(ds: xr.Dataset, table: pd.DataFrame, baseline: Any) -> list[tuple[int
     free = {"label", *wanted}
     if {"policy", "balancer"} & wanted.keys():
         free |= set(naming.POLICY_PARAMETERS)
-    fixed = [n for n in parameters(ds) if n not in free and table[n].nunique(dropna=False) > 1]
+    varying = [n for n in parameters(ds) if n not in free and table[n].nunique(dropna=False) > 1]
+    fixed = [table[n].tolist() for n in varying]
     pairs = []
     for point in table.index:
         found = [
             other
             for other in table.index[own]
-            if all(_agree(table[n][point], table[n][other]) for n in fixed)
+            if all(_agree(value[point], value[other]) for value in fixed)
         ]
         if point in found or not found:
             continue
@@ -549,8 +552,8 @@ def _law(source: Source, law: str | None, level: float, shape: Any) -> xr.Datase
         fraction = shape(counts) / total
     half = np.full_like(fraction, np.nan)
     if f"{name}_batch" in source:
-        for i in range(len(counts)):
-            half[i] = _jackknife(source[f"{name}_batch"][i].values.astype(float), shape, level)
+        for i, batches in enumerate(source[f"{name}_batch"].values):
+            half[i] = _jackknife(batches.astype(float), shape, level)
     bounds = {"low": np.clip(fraction - half, 0, 1), "high": np.clip(fraction + half, 0, 1)}
     out = xr.Dataset(
         {k: (("point", axis), v) for k, v in ({"fraction": fraction} | bounds).items()},

@@ -65,9 +65,13 @@ def module(checks, lab):
         ("the system's manual", "manpath -q | tr : '\\n' | grep -x /usr/share/man", "/usr/share/man"),
         ("completion", f"{completion} potluck; complete -p potluck", "complete -F _potluck potluck"),
         ("the system's completion", f"{completion} tar; complete -p tar | grep -o tar$", "tar"),
+        ("PYTHONPATH", "cd /; /usr/bin/python3 -c 'import potluck; print(potluck.theory.erlang_c(1, 0.5))'", "0.5"),
+        ("python3 -m", "cd /; /usr/bin/python3 -m potluck tradeoff none.h5 x.png",
+         "potluck: none.h5: No such file or directory"),
         ("unloading", "module unload potluck; command -v potluck || echo gone", "gone"),
     ):
-        checks.same(module_shell(lab, f"{load}\n{commands}"), (0, expected), f"module load, {what}")
+        code = 2 if "none.h5" in commands else 0
+        checks.same(module_shell(lab, f"{load}\n{commands}"), (code, expected), f"module load, {what}")
     for words in ("help", "whatis"):
         code, said = module_shell(lab, f"{load}\nmodule {words} potluck")
         checks.check(code == 0 and "potluck" in said and "ERROR" not in said, f"module {words}: {said}")
