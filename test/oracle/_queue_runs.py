@@ -28,7 +28,7 @@ from _queues import VARIABILITY, Queues, setting_of
 KINDS = ("mg1", "mm1", "mm1bd", "mg1bd", "mmc", "rr", "lr", "sm", "gq", "det_arr", "batch")
 REPLICATIONS = 100  # two for each batch
 FINITE_REPLICATIONS = 400_000
-CI_JOBS, CI_MOST = 4e8, 4.5e7  # all together, and of one setting
+CI_JOBS, CI_MOST = 2e8, 4.5e7  # all together, and of one setting
 BATCHES = 50
 #: Less likely loads come in clusters so rare that 50 batches have no normal mean; coverage.py.
 RARE = 1e-5
