@@ -16,7 +16,7 @@ import xarray as xr
 
 import potluck
 from potluck import check_points, naming
-from potluck.formulas_base import has, number, servers
+from potluck.formulas_base import Point, has, number, servers
 
 _EXACT = 4096
 _EPS = 2.0**-52
@@ -33,18 +33,26 @@ class Identity(NamedTuple):
     holds: bool
 
 
-def all_of(ds: xr.Dataset, table: pd.DataFrame) -> Iterator[Identity]:
-    """Every identity of a file, point by point. `ds` is in memory."""
-    values = {str(name): np.asarray(v.values) for name, v in ds.variables.items()}
-    yield from check_points.all_of(ds, table)
-    for i, point in table.iterrows():
-        yield from _counted(ds, values, int(i), point)
-        yield from _means(ds, values, int(i))
-        yield from _batches(ds, values, int(i))
-        yield from _fractions(values, int(i))
-        yield from {"balls": _balls, "queue": _queue, "dht": _dht}.get(
-            point["model"], lambda *_: ()
-        )(values, int(i), point)
+def all_of(
+    ds: xr.Dataset, values: dict[str, np.ndarray], table: pd.DataFrame, points: list[Point]
+) -> Iterator[Identity]:
+    """Every identity of a file, point by point.
+
+    Parameters
+    ----------
+    ds, values : the file, and its variables in memory.
+    table, points : its points, as a table and one by one.
+    """
+    rows = [str(v) for v in ds.data_vars if ds[v].dims == ("point", "replication")]
+    of_model = {"balls": _balls, "queue": _queue, "dht": _dht}
+    yield from check_points.all_of(ds, points)
+    for i, point in enumerate(points):
+        yield from _counted(ds, rows, values, i)
+        yield from _means(rows, values, i)
+        yield from _batches(values, i)
+        yield from _fractions(values, i)
+        if point["model"] in of_model:
+            yield from of_model[point["model"]](values, i, point)
     yield from _baselines(ds, values, table)
 
 
@@ -53,16 +61,12 @@ def _near(i: int, quantity: str, name: str, a: float, b: float, tolerance: float
     return Identity(i, quantity, name, float(a), float(b), holds)
 
 
-def _row_names(ds: xr.Dataset) -> list[str]:
-    return [str(v) for v in ds.data_vars if ds[v].dims == ("point", "replication")]
-
-
 # -------------------------------------------------------------------------------------------------
 # Any model
 
 
-def _counted(ds: xr.Dataset, values: dict, i: int, point: pd.Series) -> Iterator[Identity]:
-    rows, count = _row_names(ds), int(point["replications"])
+def _counted(ds: xr.Dataset, rows: list[str], values: dict, i: int) -> Iterator[Identity]:
+    count = int(values["replications"][i])
     if rows:
         played = ~np.all([np.isnan(values[r][i]) for r in rows], axis=0)
         name = "replications that have rows"
@@ -72,8 +76,8 @@ def _counted(ds: xr.Dataset, values: dict, i: int, point: pd.Series) -> Iterator
         yield _near(i, "replications", "replications of the job", count, int(asked[1]), 0)
 
 
-def _means(ds: xr.Dataset, values: dict, i: int) -> Iterator[Identity]:
-    for row in _row_names(ds):
+def _means(rows: list[str], values: dict, i: int) -> Iterator[Identity]:
+    for row in rows:
         x = values[row][i]
         x = x[~np.isnan(x)]
         if f"mean_{row}" not in values or not len(x) or len(x) != values["replications"][i]:
@@ -88,7 +92,7 @@ def _means(ds: xr.Dataset, values: dict, i: int) -> Iterator[Identity]:
             yield _near(i, f"se_{row}", "standard error of its rows", reported, se, tolerance)
 
 
-def _batches(ds: xr.Dataset, values: dict, i: int) -> Iterator[Identity]:
+def _batches(values: dict, i: int) -> Iterator[Identity]:
     for name, batch in values.items():
         base = name[: -len("_batch")]
         if not name.endswith("_batch") or base not in values or batch.dtype.kind not in "iu":
@@ -147,7 +151,7 @@ def _mean_of(values: dict, i: int, row: str) -> float:
     return float(values[f"mean_{row}"][i]) if f"mean_{row}" in values else math.nan
 
 
-def _balls(values: dict, i: int, point: pd.Series) -> Iterator[Identity]:
+def _balls(values: dict, i: int, point: Point) -> Iterator[Identity]:
     count, n, m = int(point["replications"]), servers(point), number(point, "balls", 0)
     loads, most = values["load_count"][i], values["max_load_count"][i]
     if not count:
@@ -185,7 +189,7 @@ def _balls(values: dict, i: int, point: pd.Series) -> Iterator[Identity]:
     yield from _hops(values, i, point, count)
 
 
-def _hops(values: dict, i: int, point: pd.Series, count: int) -> Iterator[Identity]:
+def _hops(values: dict, i: int, point: Point, count: int) -> Iterator[Identity]:
     hops = values.get("hop_count")
     if hops is None or not hops[i].any() or point.get("connect") == "largest":
         return
@@ -203,7 +207,7 @@ def _hops(values: dict, i: int, point: pd.Series, count: int) -> Iterator[Identi
         yield _near(i, "moved", "share beyond hop 0", _mean_of(values, i, "moved"), moved, 1e-9)
 
 
-def _queue(values: dict, i: int, point: pd.Series) -> Iterator[Identity]:
+def _queue(values: dict, i: int, point: Point) -> Iterator[Identity]:
     if not point["replications"]:
         return
     times = values["load_time"][i].astype(float)
@@ -234,7 +238,7 @@ def _queue(values: dict, i: int, point: pd.Series) -> Iterator[Identity]:
         yield Identity(i, f"{kind}_q90", "quantiles in order", quantiles[1], quantiles[1], fine)
 
 
-def _dht(values: dict, i: int, point: pd.Series) -> Iterator[Identity]:
+def _dht(values: dict, i: int, point: Point) -> Iterator[Identity]:
     if not point["replications"]:
         return
     shares = [_mean_of(values, i, x) for x in ("success", "dropped", "lost")]

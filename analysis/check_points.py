@@ -8,40 +8,41 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 import xarray as xr
 
 from potluck import naming
+from potluck.formulas_base import Point
 
 if TYPE_CHECKING:
     from potluck.check_identities import Identity
 
 #: Keys of a job that are no axes, whatever they hold.
 _NO_AXES = ("title", "model", "seed", "replications", "keep", "baseline", "common")
+#: Keys whose one value is a list.
+_VECTORS = ("arrival_rates", "service_rates")
 
 
-def all_of(ds: xr.Dataset, table: pd.DataFrame) -> Iterator[Identity]:
+def all_of(ds: xr.Dataset, points: list[Point]) -> Iterator[Identity]:
     """The number of points, and for each its parameters and its label."""
     from potluck.check_identities import Identity  # pylint: disable=import-outside-toplevel
 
     found = axes(str(ds.attrs.get("resolved", "")))
     total = math.prod(len(entries) for entries in found.values())
     if found and "file" not in ds.coords:
-        same = total == len(table)
-        if not same:
-            yield Identity(0, "point", "points of the job", len(table), total, False)
+        if total != len(points):
+            yield Identity(0, "point", "points of the job", len(points), total, False)
         else:
             stride = total
             for key, entries in found.items():
                 stride //= len(entries)
-                for i, point in table.iterrows():
-                    entry = entries[int(i) // stride % len(entries)]
+                for i, point in enumerate(points):
+                    entry = entries[i // stride % len(entries)]
                     wrong = _differs(key, entry, point, list(found))
                     if wrong:
-                        yield Identity(int(i), wrong, "parameters as in the job", *_nan2(), False)
-    for i, point in table.iterrows():
+                        yield Identity(i, wrong, "parameters as in the job", *_nan2(), False)
+    for i, point in enumerate(points):
         wrong = _label_differs(str(point["label"]), point)
-        yield Identity(int(i), wrong or "label", "parameters as in the label", *_nan2(), not wrong)
+        yield Identity(i, wrong or "label", "parameters as in the label", *_nan2(), not wrong)
 
 
 def _nan2() -> tuple[float, float]:
@@ -65,7 +66,9 @@ def axes(resolved: str) -> dict[str, list[str]]:
         if key in _NO_AXES:
             key = ""
         elif value.startswith("["):
-            out[key] = split(value[1:-1])
+            entries = split(value[1:-1])
+            single = key in _VECTORS and not entries[0].startswith("[")
+            out[key] = [value] if single else entries
         else:
             out[key] = [value] if value else []
     return {k: v for k, v in out.items() if v}
@@ -101,21 +104,21 @@ def _entry(text: str) -> tuple[str, dict[str, str]]:
     return found[1], given
 
 
-def _differs(key: str, text: str, point: pd.Series, keys: list[str]) -> str:
+def _differs(key: str, text: str, point: Point, keys: list[str]) -> str:
     """The column in which a point is not what an entry of the job says, or nothing."""
     name, given = _entry(text)
-    if key in point.index and name != "unset" and not _agrees(name, point[key], point):
+    if key in point and name != "unset" and not _agrees(name, point[key], point):
         return key
     for parameter, value in given.items():
         names = (f"{key}_own_{parameter}", f"{key}_{parameter}", parameter)
-        column = next((c for c in names if c in point.index and c not in keys), "")
+        column = next((c for c in names if c in point and c not in keys), "")
         known = column and value != "unset" and not value.startswith("{")
         if known and not _agrees(value, point[column], point):
             return column
     return ""
 
 
-def _agrees(text: str, value: object, point: pd.Series) -> bool:
+def _agrees(text: str, value: object, point: Point) -> bool:
     """Whether a value of a job and one of a column are the same; yes where that cannot be told."""
     if not naming.present(value) or text.startswith("{"):
         return True
@@ -135,11 +138,11 @@ def _agrees(text: str, value: object, point: pd.Series) -> bool:
     return shown == text.strip('"') or "@" in text or "/" in text
 
 
-def _label_differs(label: str, point: pd.Series) -> str:
+def _label_differs(label: str, point: Point) -> str:
     """The column in which a label is not what the point says, or nothing."""
     bare = re.sub(r"\([^()]*(?:\([^()]*\)[^()]*)*\)|\[[^\]]*\]", "", label)
     for name, value in re.findall(r"([\w-]+)=([^\s,=]+)", bare):
-        columns = [c for c in point.index if c == name or c.endswith(f"_{name}")]
+        columns = [c for c in point if c == name or c.endswith(f"_{name}")]
         columns = [c for c in columns if not naming.is_result(c) and naming.present(point[c])]
         if columns and not any(_agrees(value, point[c], point) for c in columns):
             return columns[0]

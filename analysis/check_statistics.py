@@ -18,10 +18,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 from scipy import stats
 
-from potluck.formulas_base import Array, Formula, number
+from potluck.formulas_base import Array, Formula, Point, number
 from potluck import formulas_queues
 
 #: Fewest replications, or batches, whose scatter is trusted.
@@ -51,7 +50,7 @@ def too_few(quantity: str, measured: float, theory: float, se: float = math.nan)
     return Found(quantity, measured, se, theory, math.nan, math.nan, "too few")
 
 
-def mean(formula: Formula, point: pd.Series) -> Found | None:
+def mean(formula: Formula, point: Point) -> Found | None:
     """A mean of replications."""
     name = formula.quantity
     if f"mean_{name}" not in point or not np.isfinite(point[f"mean_{name}"]):
@@ -83,7 +82,7 @@ def mean(formula: Formula, point: pd.Series) -> Found | None:
 
 
 def _known(
-    formula: Formula, point: pd.Series, values: tuple[float, float, float], se: float
+    formula: Formula, point: Point, values: tuple[float, float, float], se: float
 ) -> Found:
     """With the exact standard error."""
     measured, theory, beyond = values
@@ -98,7 +97,7 @@ def _known(
     return Found(formula.quantity, measured, se, theory, z, p)
 
 
-def draws(formula: Formula, point: pd.Series, counts: Array) -> Found | None:
+def draws(formula: Formula, point: Point, counts: Array) -> Found | None:
     """A histogram of independent draws."""
     total = float(counts.sum())
     law = np.asarray(formula.value(point), dtype=float)
@@ -128,7 +127,7 @@ def draws(formula: Formula, point: pd.Series, counts: Array) -> Found | None:
 
 
 def batches(
-    formula: Formula, point: pd.Series, counts: Array, batch: Array | None
+    formula: Formula, point: Point, counts: Array, batch: Array | None
 ) -> Found | None:
     """A histogram whose draws depend on each other within a replication."""
     total = float(counts.sum())
@@ -171,7 +170,7 @@ def batches(
     )
 
 
-def _events(point: pd.Series, total: float) -> float:
+def _events(point: Point, total: float) -> float:
     """How many events of about their own the counts are made of: servers, or of a queue its times
     apart by a relaxation time.
     """
@@ -193,7 +192,7 @@ def _cells(law: Array, events: float) -> list[int]:
     return starts
 
 
-def shown(formula: Formula, counts: Array, law: Array, point: pd.Series) -> Found:
+def shown(formula: Formula, counts: Array, law: Array, point: Point) -> Found:
     """The cell in which a histogram is furthest from a limit."""
     share = counts[:_EXACT] / counts.sum()
     width = max(len(share), len(law))

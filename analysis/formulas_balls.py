@@ -6,7 +6,6 @@ import functools
 import math
 
 import numpy as np
-import pandas as pd
 from scipy import special
 
 from potluck import naming
@@ -16,6 +15,7 @@ from potluck.formulas_base import (
     TRANSITIVE,
     Array,
     Formula,
+    Point,
     alone,
     distance_law,
     flag,
@@ -32,11 +32,11 @@ from potluck.formulas_base import (
 _SORTED, _LABELLED = 3000, 6000
 
 
-def _graph(p: pd.Series) -> bool:
+def _graph(p: Point) -> bool:
     return str(p.get("topology")) not in ("plane", "arcs")
 
 
-def _jobs(p: pd.Series) -> int:
+def _jobs(p: Point) -> int:
     """Number of jobs of each replication; 0 where it differs between them."""
     return int(number(p, "balls", 0)) if servers(p) else 0
 
@@ -45,11 +45,11 @@ def _jobs(p: pd.Series) -> int:
 # Costs
 
 
-def _exchangeable(p: pd.Series) -> bool:
+def _exchangeable(p: Point) -> bool:
     return _graph(p) and p.get("ties") == "fair" and _jobs(p) > 0 and pair_law(p) is not None
 
 
-def _pot(p: pd.Series) -> bool:
+def _pot(p: Point) -> bool:
     """`pot` of graphs whose distances are not known: it moves half of the jobs all the same, but
     for components of one server.
     """
@@ -58,40 +58,40 @@ def _pot(p: pd.Series) -> bool:
     return fair and whole and p.get("method") != "occupancy" and not _exchangeable(p)
 
 
-def _moved_law(p: pd.Series) -> Array:
+def _moved_law(p: Point) -> Array:
     return balls.moved_law(pair_law(p))
 
 
-def _coin(share: float, p: pd.Series) -> float:
+def _coin(share: float, p: Point) -> float:
     return math.sqrt(share * (1 - share) / _jobs(p))
 
 
-def _exact_distances(p: pd.Series) -> bool:
+def _exact_distances(p: Point) -> bool:
     return p.get("distances", "exact") == "exact"
 
 
-def _apart(p: pd.Series) -> bool:
+def _apart(p: Point) -> bool:
     """Policies whose server is uniform and independent of the origin."""
     return _graph(p) and alone(p) and _jobs(p) > 0 and distance_law(place(p)) is not None
 
 
-def _blind_move(p: pd.Series) -> bool:
+def _blind_move(p: Point) -> bool:
     fair = _graph(p) and p.get("ties") == "fair" and _jobs(p) > 0
     return fair and p.get("policy") in ("choices", "one-plus-beta", "left")
 
 
-def _stays(p: pd.Series) -> bool:
+def _stays(p: Point) -> bool:
     return p.get("policy") == "one-choice"
 
 
-def _origin(p: pd.Series) -> bool:
+def _origin(p: Point) -> bool:
     """Pairs whose servers are uniform each; an edge of an irregular graph has others."""
     if not _graph(p) or p.get("ties") != "origin" or not _jobs(p) or pair_law(p) is None:
         return False
     return p["policy"] != "edge" or p["topology"] in TRANSITIVE
 
 
-def _early(p: pd.Series) -> float:
+def _early(p: Point) -> float:
     """At least the mean probability that both servers of a job are still empty, and so tie: of
     t occupied servers or fewer neither is hit, by a union bound over the two.
     """
@@ -102,7 +102,7 @@ def _early(p: pd.Series) -> float:
     return float(np.maximum(0.0, 1 - 2 * t / n).sum() / m)
 
 
-def _most_moved(p: pd.Series) -> float:
+def _most_moved(p: Point) -> float:
     return (1 - pair_law(p)[0]) * (1 - _early(p)) / 2
 
 
@@ -176,7 +176,7 @@ COSTS = [
 # Loads of one choice
 
 
-def _one(p: pd.Series) -> bool:
+def _one(p: Point) -> bool:
     """One uniform server for each job, on graphs of a fixed number of servers."""
     if not _graph(p) or not _jobs(p):
         return False
@@ -198,17 +198,17 @@ def _one_max(n: int, m: int) -> Array:
     return np.diff(np.concatenate([[0.0], np.maximum.accumulate(below)]))
 
 
-def _moderate(p: pd.Series) -> bool:
+def _moderate(p: Point) -> bool:
     return _one(p) and _jobs(p) <= 200 * servers(p) and servers(p) <= 4e6 and _jobs(p) > 0
 
 
-def _loads(p: pd.Series) -> Array:
+def _loads(p: Point) -> Array:
     n, m = servers(p), _jobs(p)
     most = int(m / n + 12 * math.sqrt(m / n) + 30)
     return balls.one_choice_load(n, m, min(m, most, 4000))
 
 
-def _one_variance_sd(p: pd.Series) -> float:
+def _one_variance_sd(p: Point) -> float:
     """Of sum_i (load_i - m/n)^2 / n, multinomial: n chi-square statistics, whose variance is
     2 (n-1) (m-1) / m.
     """
@@ -220,7 +220,7 @@ def _one_variance_sd(p: pd.Series) -> float:
 # Loads of several choices
 
 
-def _rule(p: pd.Series) -> tuple[str, int, float] | None:
+def _rule(p: Point) -> tuple[str, int, float] | None:
     """The chain of a policy that sees the same everywhere: (rule, d, beta) of `sorted_chain`."""
     policy, n = str(p.get("policy")), servers(p)
     if not _graph(p) or n < 2 or not _jobs(p):
@@ -257,7 +257,7 @@ def _chain(n: int, m: int, rule: str, d: int, beta: float) -> balls.LoadLaw:
     return balls.sorted_chain(n, m, rule, d, beta)
 
 
-def _small(p: pd.Series) -> balls.LoadLaw | None:
+def _small(p: Point) -> balls.LoadLaw | None:
     """The whole law of a small system."""
     rule, n, m = _rule(p), servers(p), _jobs(p)
     if rule is not None and not (rule[0] == "distinct" and rule[1] > n):
@@ -266,7 +266,7 @@ def _small(p: pd.Series) -> balls.LoadLaw | None:
     return _labelled(p)
 
 
-def _labelled(p: pd.Series) -> balls.LoadLaw | None:
+def _labelled(p: Point) -> balls.LoadLaw | None:
     n, m, policy = servers(p), _jobs(p), str(p.get("policy"))
     known = p.get("topology") in (*TRANSITIVE, "line", "grid", "star", "tree") and n >= 2
     if not known or policy not in ("unif-pot", "invsq-pot", "edge"):
@@ -286,11 +286,11 @@ def _labelled_chain(
     return balls.labelled_chain(m, balls.pair_law(hops, policy, k, own), ties, hops)
 
 
-def _small_loads(p: pd.Series) -> Array:
+def _small_loads(p: Point) -> Array:
     return _small(p).bins_with(_jobs(p)) / servers(p)
 
 
-def _two_or_more(p: pd.Series) -> bool:
+def _two_or_more(p: Point) -> bool:
     rule, n, m = _rule(p), servers(p), _jobs(p)
     return bool(
         rule and rule[0] in ("distinct", "replacement") and 2 <= rule[1] <= n
@@ -306,7 +306,7 @@ def _low_max(n: int, m: int, rule: str, d: int, _: float) -> Array:
     return np.array([np.nan, np.nan, two, max(three - two, 0.0)])
 
 
-def _fluid(p: pd.Series) -> Array:
+def _fluid(p: Point) -> Array:
     n, m = servers(p), _jobs(p)
     rule, d, beta = _rule(p)
     return _fluid_law(rule, d, beta, m / n)
@@ -324,11 +324,11 @@ def _fluid_law(rule: str, d: int, beta: float, c: float) -> Array:
     return -np.diff(np.append(tail, 0.0))
 
 
-def _fluid_covers(p: pd.Series) -> bool:
+def _fluid_covers(p: Point) -> bool:
     return _rule(p) is not None and _jobs(p) <= 100 * servers(p) and _small(p) is None
 
 
-def _fluid_max(p: pd.Series) -> float:
+def _fluid_max(p: Point) -> float:
     tail = np.append(np.cumsum(_fluid(p)[::-1])[::-1], 0.0)
     return float(sum(1 - balls.poisson_max_cdf(servers(p), tail, k) for k in range(len(tail) - 1)))
 
@@ -390,7 +390,7 @@ LOADS = [
 # Random graphs
 
 
-def _edges_known(p: pd.Series) -> float:
+def _edges_known(p: Point) -> float:
     """P(two servers are linked), NaN where it is not known."""
     n = servers(p)
     if p.get("connect") != "any" or p.get("graphs") != "per-replication" or n < 2:

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from potluck import naming, theory_balls
 
 Array = np.ndarray
+#: A row of a table (pandas.Series), or the same as a dict.
+Point = Mapping[str, Any]
 #: Graphs that look the same from everywhere.
 TRANSITIVE = ("complete", "ring", "torus", "hypercube")
 #: The largest tree whose distances are counted one by one.
@@ -55,33 +56,33 @@ class Formula:
     kind: str
     reference: str
     range: str
-    covers: Callable[[pd.Series], Any]
-    value: Callable[[pd.Series], Any]
+    covers: Callable[[Point], Any]
+    value: Callable[[Point], Any]
     models: tuple[str, ...] = ("balls",)
     draws: bool = False
-    sd: Callable[[pd.Series], float] | None = None
-    skew: Callable[[pd.Series], float] | None = None
-    error: Callable[[pd.Series], float] | None = None
-    slack: Callable[[pd.Series], float] | None = None
+    sd: Callable[[Point], float] | None = None
+    skew: Callable[[Point], float] | None = None
+    error: Callable[[Point], float] | None = None
+    slack: Callable[[Point], float] | None = None
     sure: bool = False
     side: int = 0
 
 
-def has(point: pd.Series, name: str) -> bool:
+def has(point: Point, name: str) -> bool:
     """Whether a parameter applies to a point."""
     return naming.present(point.get(name))
 
 
-def number(point: pd.Series, name: str, otherwise: float = math.nan) -> float:
+def number(point: Point, name: str, otherwise: float = math.nan) -> float:
     """A parameter that is a number."""
     return float(point[name]) if has(point, name) else otherwise
 
 
-def flag(point: pd.Series, name: str) -> bool:
+def flag(point: Point, name: str) -> bool:
     return number(point, name, 0.0) != 0
 
 
-def servers(point: pd.Series) -> int:
+def servers(point: Point) -> int:
     """Number of servers; 0 where the point does not tell or it differs between replications."""
     if point.get("connect") == "largest":
         return 0
@@ -89,7 +90,7 @@ def servers(point: pd.Series) -> int:
     return int(n) if np.isfinite(n) else 0
 
 
-def place(point: pd.Series) -> tuple[str, int, str, int, int]:
+def place(point: Point) -> tuple[str, int, str, int, int]:
     """What says where servers stand, as key of a cache."""
     return (
         str(point.get("topology")),
@@ -154,7 +155,7 @@ def different(law: Array | None) -> Array | None:
     return out / out.sum()
 
 
-def pair_law(point: pd.Series) -> Array | None:
+def pair_law(point: Point) -> Array | None:
     """P(dist(u, v) = h) where a job draws an exchangeable pair of u, its origin, and v; None where
     it does not, or the law is not known.
     """
@@ -180,7 +181,7 @@ def _has_edges(topology: str) -> bool:
     return topology in TRANSITIVE or topology in known
 
 
-def alone(point: pd.Series) -> bool:
+def alone(point: Point) -> bool:
     """Whether a job chooses without a look at where it arrives: policies of uniform servers."""
     policy = str(point.get("policy"))
     return policy in ("choices", "one-plus-beta") and point.get("ties") == "fair"

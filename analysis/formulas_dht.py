@@ -6,24 +6,23 @@ import functools
 import math
 
 import numpy as np
-import pandas as pd
 
 from potluck import theory_dht as dht
-from potluck.formulas_base import Formula, number
+from potluck.formulas_base import Formula, Point, number
 from potluck.formulas_places import shares
 
 _DHT = ("dht",)
 
 
-def _nodes(p: pd.Series) -> int:
+def _nodes(p: Point) -> int:
     return int(number(p, "nodes", 0))
 
 
-def _still(p: pd.Series) -> bool:
+def _still(p: Point) -> bool:
     return p.get("lifetime") == "unlimited"
 
 
-def positions(p: pd.Series) -> int:
+def positions(p: Point) -> int:
     """Virtual servers of every node, all random and there to stay; 0 where it is otherwise."""
     if p.get("balancer") == "none":
         return 1
@@ -33,19 +32,19 @@ def positions(p: pd.Series) -> int:
     return 0
 
 
-def _fixed(p: pd.Series) -> bool:
+def _fixed(p: Point) -> bool:
     return _still(p) and positions(p) > 0
 
 
-def _random(p: pd.Series) -> bool:
+def _random(p: Point) -> bool:
     return _fixed(p) and p.get("ids") == "random" and _nodes(p) >= 2
 
 
-def _equal(p: pd.Series) -> bool:
+def _equal(p: Point) -> bool:
     return _fixed(p) and p.get("ids") == "equal" and positions(p) == 1
 
 
-def _share(p: pd.Series, what: str) -> float:
+def _share(p: Point, what: str) -> float:
     scale = 1 if what == "variance" else _nodes(p)
     return shares(_nodes(p), positions(p))[what] / scale
 
@@ -88,18 +87,18 @@ SHARES = [
 # Messages
 
 
-def _lossless(p: pd.Series) -> bool:
+def _lossless(p: Point) -> bool:
     """No query is dropped or lost, so that hops are those of all queries."""
     return _fixed(p) and p.get("mean_dropped") == 0 and p.get("mean_lost") == 0
 
 
-def _power(p: pd.Series) -> bool:
+def _power(p: Point) -> bool:
     servers = _nodes(p) * positions(p)
     fingers = p.get("routing") == "fingers" and p.get("destinations") == "uniform"
     return _lossless(p) and fingers and servers & (servers - 1) == 0
 
 
-def _one_hop(p: pd.Series) -> bool:
+def _one_hop(p: Point) -> bool:
     """One hop that takes capacity, whole numbers of queries and of messages a node takes."""
     hop = p.get("routing") == "one-hop" and p.get("charge") == "delivery"
     plain = p.get("capacity") == "constant" and p.get("destinations") == "uniform"
@@ -153,7 +152,7 @@ MESSAGES = [
 # Churn
 
 
-def _times(p: pd.Series) -> tuple[float, float]:
+def _times(p: Point) -> tuple[float, float]:
     """Mean times up and down; NaN where they are not known."""
     if _still(p) or p.get("lifetime") == "trace":
         return math.nan, math.nan
@@ -161,16 +160,16 @@ def _times(p: pd.Series) -> tuple[float, float]:
     return up, up if p.get("downtime") == "same" else number(p, "downtime_mean")
 
 
-def _churn(p: pd.Series) -> bool:
+def _churn(p: Point) -> bool:
     return bool(np.isfinite(sum(_times(p))))
 
 
-def _hours(p: pd.Series) -> float:
+def _hours(p: Point) -> float:
     first = number(p, "record_from", number(p, "duration") // 2)
     return (number(p, "duration") - first) / 3600
 
 
-def _action_bias(p: pd.Series) -> float:
+def _action_bias(p: Point) -> float:
     """A ratio of sums is off by a few parts in the number of lives that are played; and the first
     second of a window that begins with the run has no changes.
     """

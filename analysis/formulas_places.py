@@ -6,18 +6,17 @@ import functools
 import math
 
 import numpy as np
-import pandas as pd
 
 from potluck import theory_balls as balls
 from potluck import theory_places as places
-from potluck.formulas_base import Array, Formula, flag, number
+from potluck.formulas_base import Array, Formula, Point, flag, number
 
 
-def _plane(p: pd.Series, *policies: str) -> bool:
+def _plane(p: Point, *policies: str) -> bool:
     return p.get("topology") == "plane" and p.get("policy") in policies
 
 
-def _uniform(p: pd.Series, *policies: str) -> bool:
+def _uniform(p: Point, *policies: str) -> bool:
     """Servers at uniform points of the torus, others in every replication; what is round the torus
     does not matter.
     """
@@ -25,13 +24,13 @@ def _uniform(p: pd.Series, *policies: str) -> bool:
     return _plane(p, *policies) and drawn and flag(p, "torus") and p["n"] >= 100
 
 
-def _blind(p: pd.Series) -> bool:
+def _blind(p: Point) -> bool:
     """Servers chosen without a look at where they are, and these uniform points."""
     drawn = p.get("topology_servers") == "uniform" and p.get("layout") == "per-replication"
     return _plane(p, "pot", "choices") and drawn and p.get("ties") == "fair"
 
 
-def _grid(p: pd.Series, *policies: str) -> bool:
+def _grid(p: Point, *policies: str) -> bool:
     on_grid = p.get("topology_servers") == "grid" and flag(p, "torus") and p["n"] >= 9
     square = math.isqrt(int(number(p, "n", 0))) ** 2 == p.get("n")
     return _plane(p, *policies) and on_grid and square
@@ -111,12 +110,12 @@ def _fluid(d: int, c: float) -> Array:
 # Circle
 
 
-def _arcs(p: pd.Series) -> bool:
+def _arcs(p: Point) -> bool:
     drawn = p.get("topology") == "arcs" and p.get("layout") == "per-replication"
     return drawn and p["n"] >= 2
 
 
-def _owner(p: pd.Series) -> bool:
+def _owner(p: Point) -> bool:
     return _arcs(p) and p.get("policy") == "nearest"
 
 
@@ -125,13 +124,13 @@ def shares(n: int, positions: int) -> dict[str, float]:
     return places.shares(n, positions)
 
 
-def _share(p: pd.Series, what: str) -> float:
+def _share(p: Point, what: str) -> float:
     n = int(p["n"])
     scale = n * n if what == "variance" else n
     return shares(n, int(p["virtual"]))[what] / scale
 
 
-def _arc_loads(p: pd.Series) -> Array:
+def _arc_loads(p: Point) -> Array:
     n, m, v = int(p["n"]), int(p["balls"]), int(p["virtual"])
     most = min(m, 4000)
     return places.arcs_load(n, m, most, v)
@@ -147,7 +146,7 @@ def _arc_max(n: int, m: int) -> Array:
     return np.diff(np.concatenate([[0.0], np.maximum.accumulate(below)]))
 
 
-def _arc_fluid(p: pd.Series) -> Array:
+def _arc_fluid(p: Point) -> Array:
     n, m, v = int(p["n"]), int(p["balls"]), int(p["virtual"])
     return _arc_fluid_law(v, int(p["d"]), m / n)
 

@@ -15,7 +15,6 @@ import functools
 import math
 
 import numpy as np
-import pandas as pd
 
 from potluck import theory_graphs as graphs
 from potluck import theory_queues as queues
@@ -23,6 +22,7 @@ from potluck import theory_routing as routing
 from potluck.formulas_base import (
     Array,
     Formula,
+    Point,
     alone,
     different,
     distance_law,
@@ -49,7 +49,7 @@ _PARAMETERS = ("shape", "scv", "values", "probabilities")
 # What a point is
 
 
-def law(p: pd.Series, key: str, name: str, mean: str) -> Moments | None:
+def law(p: Point, key: str, name: str, mean: str) -> Moments | None:
     """Moments of a law of the job language; None where they are not known or infinite."""
     given: dict[str, object] = {}
     for parameter in _PARAMETERS:
@@ -65,7 +65,7 @@ def law(p: pd.Series, key: str, name: str, mean: str) -> Moments | None:
     return None if heavy or not np.isfinite(found.second) else found
 
 
-def service(p: pd.Series) -> Moments | None:
+def service(p: Point) -> Moments | None:
     """Moments of the services, rescaled to `service_mean` where that is given."""
     found = law(p, "service", str(p.get("service")), "service_own_mean")
     if found is not None and has(p, "service_mean"):
@@ -73,7 +73,7 @@ def service(p: pd.Series) -> Moments | None:
     return found
 
 
-def down(p: pd.Series) -> Moments | None:
+def down(p: Point) -> Moments | None:
     """Moments of the times down; zero where servers do not fail, None where little is known."""
     if p.get("failures") == "none":
         return Moments(0.0, 0.0, 0.0)
@@ -83,12 +83,12 @@ def down(p: pd.Series) -> Moments | None:
     return law(p, "failures_down", str(p.get("down")), "failures_down_mean")
 
 
-def fails(p: pd.Series) -> float:
+def fails(p: Point) -> float:
     """Rate of failures of a server that is up."""
     return 0.0 if p.get("failures") == "none" else 1 / number(p, "failures_up_mean")
 
 
-def whole(p: pd.Series) -> Moments | None:
+def whole(p: Point) -> Moments | None:
     """Moments of the time from the start of a service to its end, failures included."""
     work, pause = service(p), down(p)
     if work is None or pause is None:
@@ -96,13 +96,13 @@ def whole(p: pd.Series) -> Moments | None:
     return queues.completion(work, fails(p), pause)
 
 
-def load(p: pd.Series) -> float:
+def load(p: Point) -> float:
     """Share of time that a server is held by jobs; NaN where it is not known."""
     held = whole(p)
     return number(p, "lambda") * held.first if held is not None else math.nan
 
 
-def relaxation(p: pd.Series) -> float:
+def relaxation(p: Point) -> float:
     """About the relaxation time of M/G/1: that of M/M/1, more where services vary more."""
     held = whole(p)
     pause = down(p)
@@ -110,7 +110,7 @@ def relaxation(p: pd.Series) -> float:
     return held.first * max(1.0, (1 + held.scv) / 2) / (1 - math.sqrt(load(p))) ** 2 + cycle
 
 
-def warmup(p: pd.Series) -> float:
+def warmup(p: Point) -> float:
     """Time before anything counts."""
     kind = p.get("warmup")
     if kind == "time":
@@ -120,32 +120,32 @@ def warmup(p: pd.Series) -> float:
     return 10 * whole(p).first / (1 - math.sqrt(min(load(p), 0.995))) ** 2
 
 
-def jobs(p: pd.Series) -> float:
+def jobs(p: Point) -> float:
     """Jobs of a replication that count, on average."""
     if p.get("horizon") == "jobs":
         return number(p, "horizon_jobs")
     return number(p, "horizon_time") * naming.servers(p) * number(p, "lambda")
 
 
-def horizon(p: pd.Series) -> float:
+def horizon(p: Point) -> float:
     return jobs(p) / (naming.servers(p) * number(p, "lambda"))
 
 
-def _alike(p: pd.Series) -> bool:
+def _alike(p: Point) -> bool:
     """Servers and streams that are alike, and no more jobs than they can serve."""
     same = not has(p, "arrival_rates") and not has(p, "service_rates") and servers(p) > 0
     steady = p.get("transient") == "none" and has(p, "lambda") and not flag(p, "synchronised")
     return bool(same and steady and load(p) < 1)
 
 
-def settled(p: pd.Series) -> bool:
+def settled(p: Point) -> bool:
     """Poisson arrivals at servers that are alike, in a steady state."""
     if p.get("arrivals") != "poisson" or not _alike(p):
         return False
     return warmup(p) >= _WARM * relaxation(p) and jobs(p) >= 500
 
 
-def long(p: pd.Series) -> bool:
+def long(p: Point) -> bool:
     """Settled, and long enough that the mean of a replication is near normal."""
     if not settled(p):
         return False
@@ -153,7 +153,7 @@ def long(p: pd.Series) -> bool:
     return horizon(p) * independent >= _LONG * relaxation(p)
 
 
-def start_bias(p: pd.Series, mean_number: float | None = None) -> float:
+def start_bias(p: Point, mean_number: float | None = None) -> float:
     """What the empty start may leave of the mean number at a server, see above."""
     if mean_number is None:
         mean_number = _response(p) * number(p, "lambda")
@@ -161,7 +161,7 @@ def start_bias(p: pd.Series, mean_number: float | None = None) -> float:
     return mean_number * t * math.exp(-warmup(p) / t) / horizon(p)
 
 
-def ratio_bias(p: pd.Series) -> float:
+def ratio_bias(p: Point) -> float:
     """Relative: what a ratio of sums over the jobs of a replication may be off."""
     return 2 / jobs(p) / (1 - load(p))
 
@@ -169,7 +169,7 @@ def ratio_bias(p: pd.Series) -> float:
 def _slack(mean, per_job: bool):
     """Allowance for a mean number, or for a mean time of jobs."""
 
-    def of(p: pd.Series) -> float:
+    def of(p: Point) -> float:
         value = abs(mean(p))
         number_there = value if not per_job else value * number(p, "lambda")
         bias = start_bias(p, number_there) / (number(p, "lambda") if per_job else 1.0)
@@ -182,7 +182,7 @@ def _slack(mean, per_job: bool):
 # Costs
 
 
-def _uniform_origins(p: pd.Series) -> bool:
+def _uniform_origins(p: Point) -> bool:
     """Jobs whose origins are uniform and independent of everything before."""
     total = p.get("arrival_scope") == "total" and p.get("arrivals") not in ("batch", "trace")
     poisson = p.get("arrivals") == "poisson"
@@ -190,24 +190,24 @@ def _uniform_origins(p: pd.Series) -> bool:
     return bool(same and (poisson or total) and p.get("transient") == "none" and jobs(p) >= 500)
 
 
-def _pairs(p: pd.Series) -> bool:
+def _pairs(p: Point) -> bool:
     plain = p.get("topology") not in ("plane", "arcs") and p.get("ties") == "fair"
     return plain and _uniform_origins(p) and pair_law(p) is not None
 
 
-def _pot(p: pd.Series) -> bool:
+def _pot(p: Point) -> bool:
     graph = p.get("topology") not in ("plane", "arcs") and p.get("policy") == "pot"
     return graph and p.get("ties") == "fair" and _uniform_origins(p) and not _pairs(p)
 
 
-def _cost_law(p: pd.Series) -> Array:
+def _cost_law(p: Point) -> Array:
     """Of a job that moves with probability 1/2 whatever the distance."""
     law_of_pair = pair_law(p) / 2
     law_of_pair[0] += 0.5
     return kept(law_of_pair, number(p, "redirectable", 1.0))
 
 
-def _far(p: pd.Series) -> bool:
+def _far(p: Point) -> bool:
     """Policies whose server is uniform and does not depend on where the job arrives."""
     policy = p.get("policy")
     central = policy == "round-robin" and p.get("scope") == "central"
@@ -217,11 +217,11 @@ def _far(p: pd.Series) -> bool:
     return graph and (blind or chance or alone(p)) and _uniform_origins(p)
 
 
-def _share(p: pd.Series) -> float:
+def _share(p: Point) -> float:
     return number(p, "redirectable", 1.0)
 
 
-def _far_law(p: pd.Series) -> Array | None:
+def _far_law(p: Point) -> Array | None:
     """Round robin is uniform over n jobs in a row, which matters to nobody: the origin is uniform
     and independent of it. Distances need a graph that looks the same from everywhere, or a server
     that is uniform itself.
@@ -229,7 +229,7 @@ def _far_law(p: pd.Series) -> Array | None:
     return distance_law(place(p))
 
 
-def _spread(cost_law: Array, p: pd.Series) -> float:
+def _spread(cost_law: Array, p: Point) -> float:
     return sd_of(cost_law) / math.sqrt(jobs(p))
 
 
@@ -287,11 +287,11 @@ COSTS = [
 # Conservation
 
 
-def _conserved(p: pd.Series) -> bool:
+def _conserved(p: Point) -> bool:
     return settled(p) and p.get("policy") not in ("sequence",) and not has(p, "policy_shares")
 
 
-def _busy(p: pd.Series) -> float:
+def _busy(p: Point) -> float:
     return number(p, "lambda") * service(p).first
 
 
@@ -318,7 +318,7 @@ CONSERVATION = [
 # Every server a queue of its own
 
 
-def _own(p: pd.Series) -> bool:
+def _own(p: Point) -> bool:
     """Policies under which every server is M/G/1."""
     if p.get("arrivals") != "poisson":
         return False
@@ -326,33 +326,33 @@ def _own(p: pd.Series) -> bool:
     return bool(p.get("policy") == "one-choice" or chance or servers(p) == 1)
 
 
-def _mg1(p: pd.Series) -> bool:
+def _mg1(p: Point) -> bool:
     return _own(p) and long(p)
 
 
-def _light(p: pd.Series) -> bool:
+def _light(p: Point) -> bool:
     """Services all of whose moments are finite and small."""
     small = ("exponential", "deterministic", "erlang", "uniform")
     return p.get("service") in small and not fails(p)
 
 
-def _mg1_response(p: pd.Series) -> float:
+def _mg1_response(p: Point) -> float:
     idle = number(p, "while_idle", 1.0) != 0
     return queues.mg1_breakdown_response(
         number(p, "lambda"), service(p), fails(p), down(p), idle
     )
 
 
-def _mm1(p: pd.Series) -> bool:
+def _mm1(p: Point) -> bool:
     return _mg1(p) and p.get("service") == "exponential" and not fails(p)
 
 
-def _response(p: pd.Series) -> float:
+def _response(p: Point) -> float:
     """For allowances: of M/G/1, more than that of any policy here."""
     return _mg1_response(p)
 
 
-def _unit(p: pd.Series) -> float:
+def _unit(p: Point) -> float:
     return service(p).first
 
 
@@ -426,14 +426,14 @@ MG1 = [
 # Routing that looks at no queue
 
 
-def _markov(p: pd.Series) -> bool:
+def _markov(p: Point) -> bool:
     """Exponential times up and down, while idle too, or no failures."""
     if not fails(p):
         return True
     return p.get("down") == "exponential" and number(p, "while_idle", 1.0) != 0
 
 
-def _phases(p: pd.Series) -> routing.Service | None:
+def _phases(p: Point) -> routing.Service | None:
     """Phase-type services of mean 1."""
     if service(p) is None or abs(service(p).first - 1) > 1e-12:
         return None
@@ -447,7 +447,7 @@ def _phases(p: pd.Series) -> routing.Service | None:
     return None
 
 
-def _seen_by_one(p: pd.Series) -> routing.Arrivals | None:
+def _seen_by_one(p: Point) -> routing.Arrivals | None:
     """The arrivals at one server; None where they have too many phases."""
     n, rho, share = servers(p), number(p, "lambda"), _share(p)
     policy, scope = str(p.get("policy")), p.get("scope")
@@ -473,7 +473,7 @@ def _seen_by_one(p: pd.Series) -> routing.Arrivals | None:
 
 @functools.lru_cache(None)
 def _solved(key: tuple) -> routing.Queue | None:
-    p = pd.Series(dict(key))
+    p = dict(key)
     arrivals, phases = _seen_by_one(p), _phases(p)
     if arrivals is None or phases is None or not _markov(p):
         return None
@@ -491,14 +491,14 @@ _KEY = (
 )
 
 
-def _routed(p: pd.Series) -> routing.Queue | None:
+def _routed(p: Point) -> routing.Queue | None:
     """The queue of one server; None where it is not solved."""
     if not long(p):
         return None
     return _solved(tuple((name, p[name]) for name in _KEY if has(p, name)))
 
 
-def _central_deterministic(p: pd.Series) -> bool:
+def _central_deterministic(p: Point) -> bool:
     """Round robin of deterministic services is M/D/n, job by job; least work is M/G/n."""
     round_robin = p.get("policy") == "round-robin" and p.get("scope") == "central"
     least = p.get("policy") == "least-work" and not has(p, "d")
@@ -506,20 +506,20 @@ def _central_deterministic(p: pd.Series) -> bool:
     return one and p.get("service") == "deterministic" and not fails(p) and long(p)
 
 
-def _least_work(p: pd.Series) -> bool:
+def _least_work(p: Point) -> bool:
     least = p.get("policy") == "least-work" and not has(p, "d") and _share(p) == 1
     return least and p.get("service") == "exponential" and not fails(p) and long(p)
 
 
-def _mdn(p: pd.Series) -> float:
+def _mdn(p: Point) -> float:
     return _unit(p) * (1 + queues.mdn_wait(servers(p), load(p)))
 
 
-def _mmc(p: pd.Series) -> float:
+def _mmc(p: Point) -> float:
     return _unit(p) * (1 + queues.mmc_wait(servers(p), servers(p) * load(p)))
 
 
-def _history(p: pd.Series) -> bool:
+def _history(p: Point) -> bool:
     """Policies of parallel queues and exponential services, for the bound of M/M/n."""
     plain = p.get("service") == "exponential" and not fails(p) and settled(p)
     return plain and p.get("topology") not in ("plane", "arcs")
@@ -568,13 +568,13 @@ ROUTED = [
 # Limits
 
 
-def _market(p: pd.Series) -> bool:
+def _market(p: Point) -> bool:
     """`choices`, or `pot` and `unif-pot` of everybody."""
     plain = p.get("service") == "exponential" and not fails(p) and settled(p) and _share(p) == 1
     return plain and _unit(p) == 1 and _choices(p) > 1
 
 
-def _choices(p: pd.Series) -> int:
+def _choices(p: Point) -> int:
     """Number of uniform servers that a job looks at; 0 where it looks otherwise."""
     if p.get("policy") == "choices":
         return int(p["d"])
@@ -586,17 +586,17 @@ def _choices(p: pd.Series) -> int:
     return 2 if same else 0
 
 
-def _distinct(p: pd.Series) -> bool:
+def _distinct(p: Point) -> bool:
     return flag(p, "distinct") or p.get("policy") != "choices"
 
 
-def _refined(p: pd.Series) -> float:
+def _refined(p: Point) -> float:
     rho, d = number(p, "lambda"), _choices(p)
     correction = queues.supermarket_refined(rho, d, distinct=_distinct(p))
     return queues.supermarket_response(rho, d) + correction[1:].sum() / rho / servers(p)
 
 
-def _degree(p: pd.Series) -> int:
+def _degree(p: Point) -> int:
     """Neighbours of every server under `unif-pot{1}`, 0 elsewhere."""
     plain = p.get("service") == "exponential" and not fails(p) and settled(p) and _share(p) == 1
     near = p.get("policy") == "unif-pot" and number(p, "k") == 1 and p.get("self") != "included"
@@ -653,7 +653,7 @@ LIMITS = [
 # Other streams
 
 
-def _other(p: pd.Series, stream: str) -> bool:
+def _other(p: Point, stream: str) -> bool:
     """One stream for all servers that is not Poisson, exponential services of mean 1."""
     one = p.get("arrivals") == stream and p.get("arrival_scope") == "total" and _alike(p)
     plain = p.get("service") == "exponential" and not fails(p) and _share(p) == 1
@@ -664,7 +664,7 @@ def _other(p: pd.Series, stream: str) -> bool:
     return p.get("policy") == "random" and warm
 
 
-def _batches(p: pd.Series) -> float:
+def _batches(p: Point) -> float:
     size = int(number(p, "arrivals_size"))
     return queues.batch_random_response(servers(p), size, number(p, "lambda"))
 

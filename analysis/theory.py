@@ -11,7 +11,7 @@ from __future__ import annotations
 import pandas as pd
 
 from potluck import formulas_balls, formulas_dht, formulas_places, formulas_queues
-from potluck.formulas_base import Formula
+from potluck.formulas_base import Formula, Point
 from potluck.theory_balls import *  # noqa: F403
 from potluck.theory_dht import *  # noqa: F403
 from potluck.theory_graphs import *  # noqa: F403
@@ -28,7 +28,7 @@ FORMULAS: tuple[Formula, ...] = (
 )
 
 
-def covering(point: pd.Series) -> list[Formula]:
+def covering(point: Point) -> list[Formula]:
     """The formulas that hold at a point.
 
     Parameters
