@@ -10,7 +10,7 @@ import pandas as pd
 import potluck
 import xarray as xr
 from matplotlib.ticker import FixedLocator, NullLocator
-from potluck import naming
+from potluck import drawing, naming, theory
 from potluck.figures import PUBLISHED_SAVING, PUBLISHED_TV, STYLES, lowest_variation
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ _PUBLISHED_COLOUR = "#DCEAF7"
 _ROUND = [a * 10**b for b in range(7) for a in (1, 1.5, 2, 3, 4, 5, 7)]
 
 
+@drawing.paper
 def plot_topologies(ds: xr.Dataset, *, title: str | None = None) -> Figure:
     """Balance lost and cost saved for many topologies: one row each, a dot for each k.
 
@@ -83,6 +84,7 @@ def plot_topologies(ds: xr.Dataset, *, title: str | None = None) -> Figure:
     return figure
 
 
+@drawing.paper
 def plot_maxload(ds: xr.Dataset, *, title: str | None = None) -> Figure:
     """Mean maximum load against the number of servers, a curve for each policy, with 95 %
     intervals (1.96 standard errors).
@@ -133,7 +135,7 @@ def plot_maxload(ds: xr.Dataset, *, title: str | None = None) -> Figure:
     figure.suptitle(title or ds.attrs.get("title") or "Maximum load")
     figure.tight_layout()
     for axis in axes.flat:
-        _end_labels(axis)
+        drawing.end_labels(axis)
     return figure
 
 
@@ -276,44 +278,3 @@ def _line_name(point: pd.Series) -> str:
 def _with(name: str, more: str) -> str:
     """`points (d = 2)` and `ties fair` make `points (d = 2, ties fair)`."""
     return f"{name[:-1]}, {more})" if name.endswith(")") else f"{name} ({more})"
-
-
-def _end_labels(axis: Axes) -> None:
-    """Writes the name of each curve to the right of its end, moved apart where ends are close."""
-    handles, names = axis.get_legend_handles_labels()
-    ends = [(float(h[0].get_xdata()[-1]), float(h[0].get_ydata()[-1])) for h in handles]
-    if not ends:
-        return
-    axis.get_ylim()  # settles the limits, which transData rests on
-    point = axis.figure.dpi / 72
-    places = axis.transData.transform(ends)
-    order = np.argsort(places[:, 1], kind="stable")
-    placed = _apart(places[order, 1], 11.5 * point)
-    placed += max(0.0, axis.get_window_extent().y0 + 6 * point - placed[0])
-    text_x = places[:, 0].max() + 20 * point
-    for i, height in zip(order, placed):
-        x, y = axis.transData.inverted().transform((text_x, height))
-        colour = handles[i][0].get_color()
-        axis.annotate(
-            names[i],
-            ends[i],
-            (x, y),
-            fontsize=8,
-            color=colour,
-            va="center",
-            arrowprops={"arrowstyle": "-", "color": colour, "linewidth": 0.6, "shrinkB": 4},
-        )
-
-
-def _apart(heights: np.ndarray, least: float) -> np.ndarray:
-    """Ascending heights, those nearer than `least` pushed apart evenly to both sides."""
-    placed = heights.astype(float)
-    for _ in range(500):
-        short = least - np.diff(placed)
-        if (short <= 0.01).all():
-            break
-        for i in np.flatnonzero(short > 0):
-            push = max(least - (placed[i + 1] - placed[i]), 0.0) / 2
-            placed[i] -= push
-            placed[i + 1] += push
-    return placed
