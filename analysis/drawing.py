@@ -82,7 +82,7 @@ def note(figure: Figure, text: str, y: float = 0.05) -> float:
 
 def panel_title(axis: Axes, text: str, width: float) -> None:
     """The title of a panel, in lines of at most `width` inches."""
-    letters = int(width * 72 / (0.53 * TEXT))
+    letters = int(width * 72 / (0.57 * TEXT))
     lines = [line for part in text.split("\n") for line in wrapped(part, letters)]
     axis.set_title("\n".join(lines), pad=3)
 
@@ -242,6 +242,6 @@ def end_labels(axis: Axes) -> None:
             va="center",
             arrowprops={
                 **{"arrowstyle": "-", "color": colour, "linewidth": 0.5},
-                **{"shrinkA": 1, "shrinkB": 3},
+                **{"shrinkA": 1, "shrinkB": 3, "relpos": (0, 0.5)},
             },
         )
