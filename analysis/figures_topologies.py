@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import potluck
 import xarray as xr
-from matplotlib.ticker import FixedLocator, NullLocator
-from potluck import naming
+from matplotlib.ticker import FixedLocator, LogLocator, MaxNLocator, NullLocator
+from potluck import drawing, naming, predicted
 from potluck.figures import PUBLISHED_SAVING, PUBLISHED_TV, STYLES, lowest_variation
 
 if TYPE_CHECKING:
@@ -18,10 +18,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _PUBLISHED_COLOUR = "#DCEAF7"
+_MOST_ROWS, _MOST_PANELS = 60, 24
+_MARK = {"exact": "+", "approximation": "x"}
 #: Round numbers for a logarithmic axis of loads.
 _ROUND = [a * 10**b for b in range(7) for a in (1, 1.5, 2, 3, 4, 5, 7)]
 
 
+@drawing.paper
 def plot_topologies(ds: xr.Dataset, *, title: str | None = None) -> Figure:
     """Balance lost and cost saved for many topologies: one row each, a dot for each k.
 
@@ -40,6 +43,11 @@ def plot_topologies(ds: xr.Dataset, *, title: str | None = None) -> Figure:
     -------
     matplotlib.figure.Figure
         Two columns of panels for each policy, in the order of the file.
+
+    Raises
+    ------
+    ValueError
+        When the file has no baseline or no policy with a k, or more than 60 settings.
     """
     table = potluck.frame(ds)
     if "k" not in table or "tv" not in table or not np.isfinite(table["tv"]).any():
@@ -47,12 +55,20 @@ def plot_topologies(ds: xr.Dataset, *, title: str | None = None) -> Figure:
     table["setting"] = naming.settings(table)
     own = naming.baseline_of(ds, table)
     near = table[table["k"].map(naming.present) & np.isfinite(table["tv"]) & ~own]
+    if near.empty:
+        raise ValueError("no policy with a k has been compared with the baseline in this file")
     rows_, policies = list(near["setting"].unique()), list(near["policy"].unique())
+    if len(rows_) > _MOST_ROWS:
+        raise ValueError(
+            f"{len(rows_)} settings are too many for one figure of at most {_MOST_ROWS}: choose "
+            'points first, as in potluck.plot_topologies(ds.isel(point=ds["topology"] == "ring"))'
+        )
     hops = sorted(near["k"].unique())
     baseline = naming.curve_name(table[own].iloc[0]) if own.any() else "the baseline"
-    height = 1.9 + 0.52 * len(rows_)
+    each = float(np.clip(0.07 * len(hops) + 0.1, 0.32, 1.2))
+    width = max(drawing.PAGE, 2.0 + 1.25 * 2 * len(policies))
     figure, axes = plt.subplots(
-        1, 2 * len(policies), figsize=(1.9 + 2.6 * 2 * len(policies), height), sharey=True
+        1, 2 * len(policies), figsize=(width, 1.5 + each * len(rows_)), sharey=True
     )
     lowest = lowest_variation(near)
     for i, policy in enumerate(policies):
@@ -60,35 +76,42 @@ def plot_topologies(ds: xr.Dataset, *, title: str | None = None) -> Figure:
         balance, cost = axes[i], axes[len(policies) + i]
         _variation_scale(balance, lowest, near["tv"].max())
         _saving_scale(cost)
-        balance.set_title(f"{policy}: balance lost", fontsize="medium")
-        cost.set_title(f"{policy}: cost saved", fontsize="medium")
-        balance.set_xlabel(f"total variation to {baseline}")
-        cost.set_xlabel(f"saved of {baseline}'s cost, %")
+        balance.set_title(f"{policy}: balance lost", fontsize=drawing.SMALL)
+        cost.set_title(f"{policy}: cost saved", fontsize=drawing.SMALL)
+        balance.set_xlabel(f"total variation\nto {baseline}")
+        cost.set_xlabel(f"saved of {baseline}'s\ncost, %")
         for y, name in enumerate(rows_):
             here = part[part["setting"] == name]
-            balance.barh(y, here["tv_floor"].max() - lowest, 0.92, lowest, color="0.8", zorder=1)
+            noise = np.nan_to_num(here["tv_floor"].max()) if len(here) else 0.0
+            if noise > lowest:
+                balance.barh(y, noise - lowest, 0.92, lowest, color="0.8", zorder=1)
             for _, point in here.iterrows():
                 j = hops.index(point["k"])
                 at = y + 0.8 * ((j + 0.5) / len(hops) - 0.5)
                 _dot(balance, cost, point, at, _hop_style(j, len(hops)))
+    names = ["\n".join(drawing.wrapped(name, 27)) for name in rows_]
     for axis in axes:
         axis.set_ylim(len(rows_) - 0.5, -0.5)
-        axis.set_yticks(range(len(rows_)), rows_)
+        axis.set_yticks(range(len(rows_)), names)
         axis.tick_params(axis="y", length=0)
         for y in range(1, len(rows_)):
-            axis.axhline(y - 0.5, color="0.85", linewidth=0.6, zorder=0)
-    figure.suptitle(title or ds.attrs.get("title") or "Balance lost and cost saved")
-    _legend(figure, hops)
-    figure.tight_layout(rect=(0, 0.35 / height, 1, 1 - 0.05 / height))
+            axis.axhline(y - 0.5, color="0.85", linewidth=0.5, zorder=0)
+    under = _legend(figure, hops)
+    above = drawing.suptitle(figure, title or ds.attrs.get("title") or "Balance lost and cost saved")
+    height = figure.get_size_inches()[1]
+    figure.tight_layout(rect=(0, under / height, 1, 1 - above / height), w_pad=0.6)
     return figure
 
 
+@drawing.paper
 def plot_maxload(ds: xr.Dataset, *, title: str | None = None) -> Figure:
     """Mean maximum load against the number of servers, a curve for each policy, with 95 %
     intervals (1.96 standard errors).
 
     A policy has a colour; its parameters, and the way ties are settled where that matters, tell
-    lines of one colour apart and stand at the end of each.
+    lines of one colour apart and stand at the end of each. Black marks are theory where there is
+    one: a plus the exact mean, a cross that of independent servers, each with the law of a load in
+    a large system.
 
     Parameters
     ----------
@@ -98,9 +121,16 @@ def plot_maxload(ds: xr.Dataset, *, title: str | None = None) -> Figure:
     Returns
     -------
     matplotlib.figure.Figure
-        A panel for each setting; one row of panels for each number of jobs per server.
+        A panel for each setting and number of jobs per server, those of a setting side by side.
+
+    Raises
+    ------
+    ValueError
+        When there is one number of servers only, or more than 24 panels.
     """
     table = potluck.frame(ds)
+    if "mean_max_load" not in table:
+        raise ValueError("this figure needs maximum loads, which files of `model: balls` have")
     table = table[np.isfinite(table["mean_max_load"])]
     passed_over = ("n", "sides", "dim", "balls", "ties")
     table = table.assign(
@@ -110,30 +140,41 @@ def plot_maxload(ds: xr.Dataset, *, title: str | None = None) -> Figure:
     )
     if table["servers_"].nunique() < 2:
         raise ValueError("this figure needs several numbers of servers, such as `n: [100, 1000]`")
-    ratios, places = sorted(table["ratio"].unique()), list(table["setting"].unique())
+    panels = [part for _, part in table.groupby(["setting", "ratio"], sort=False)]
+    if len(panels) > _MOST_PANELS:
+        raise ValueError(
+            f"{len(panels)} settings are too many for one figure of at most {_MOST_PANELS}: choose "
+            'points first, as in potluck.plot_maxload(ds.isel(point=ds["topology"] == "ring"))'
+        )
     policies = enumerate(table["policy"].unique())
     colours = {p: STYLES[i % len(STYLES)][0] for i, p in policies}
+    columns = min(2, len(panels))
+    lines = -(-len(panels) // columns)
     figure, axes = plt.subplots(
-        len(ratios),
-        len(places),
-        figsize=(0.8 + 4.6 * len(places), 0.7 + 4.2 * len(ratios)),
-        sharex=True,
-        sharey="row",
-        squeeze=False,
+        lines, columns, figsize=(drawing.PAGE, 0.6 + 2.75 * lines), sharex=True, squeeze=False
     )
-    for line, ratio in zip(axes, ratios):
-        _load_scale(line[0], table.loc[table["ratio"] == ratio, "mean_max_load"])
-        for axis, place in zip(line, places):
-            _servers_scale(axis, table["servers_"])
-            axis.set_title(f"{place}, {naming.ratio_in_words(ratio)}", fontsize="medium")
-            part = table[(table["ratio"] == ratio) & (table["setting"] == place)]
-            _load_curves(axis, part, colours)
-    for axis in axes[-1]:
+    kinds = set()
+    for axis, part in zip(axes.flat, panels):
+        first = part.iloc[0]
+        _load_scale(axis, table.loc[table["ratio"] == first["ratio"], "mean_max_load"])
+        _servers_scale(axis, table["servers_"], columns)
+        name = f"{first['setting']}, {naming.ratio_in_words(first['ratio'])}"
+        drawing.panel_title(axis, name, drawing.PAGE / columns - 0.7)
+        _load_curves(axis, part, colours)
+        kinds |= _theory_marks(axis, part)
+    for axis in axes.flat[len(panels) :]:
+        axis.set_visible(False)
+    for axis in axes.flat[max(0, len(panels) - columns) : len(panels)]:
         axis.set_xlabel("servers, n")
-    figure.suptitle(title or ds.attrs.get("title") or "Maximum load")
-    figure.tight_layout()
-    for axis in axes.flat:
-        _end_labels(axis)
+        axis.tick_params(labelbottom=True)
+    for axis in axes[:, 0]:
+        axis.set_ylabel("mean maximum load (jobs)")
+    under = drawing.note(figure, _told(kinds))
+    above = drawing.suptitle(figure, title or ds.attrs.get("title") or "Maximum load")
+    height = figure.get_size_inches()[1]
+    figure.tight_layout(rect=(0, under / height, 1, 1 - above / height))
+    for axis, part in zip(axes.flat, panels):
+        drawing.end_labels(axis)
     return figure
 
 
@@ -145,27 +186,27 @@ def _hop_style(j: int, total: int) -> tuple[tuple[float, ...], str]:
     return plt.get_cmap("viridis")(0.85 * j / max(total - 1, 1)), "os^Dv"[j % 5]
 
 
-def _legend(figure: Figure, hops: list[float]) -> None:
-    """One line below the panels."""
+def _legend(figure: Figure, hops: list[float]) -> float:
+    """Two lines below the panels; returns their height in inches."""
     handles = []
     for j, k in enumerate(hops):
         colour, marker = _hop_style(j, len(hops))
-        look = {"color": colour, "marker": marker, "markersize": 5, "linestyle": ""}
+        look = {"color": colour, "marker": marker, "markersize": 4, "linestyle": ""}
         handles.append(plt.Line2D([], [], label=f"k = {naming.number(k)}", **look))
-    handles += [
+    others = [
         plt.Line2D([], [], color="0.3", label="bar: down to the cross-fitted estimate"),
         plt.Rectangle((0, 0), 1, 1, color="0.8", label="noise alone"),
         plt.Rectangle((0, 0), 1, 1, color=_PUBLISHED_COLOUR, label="published ranges"),
     ]
-    figure.legend(
-        handles=handles,
-        loc="lower center",
-        ncol=len(handles),
-        frameon=False,
-        fontsize="small",
-        handletextpad=0.4,
-        columnspacing=1.2,
-    )
+    per_line = min(len(hops), 10)
+    look = {"frameon": False, "handletextpad": 0.4, "columnspacing": 1.2, "borderpad": 0}
+    height = figure.get_size_inches()[1]
+    second = 0.08 / height
+    at = (0.5, second)
+    figure.legend(handles=others, loc="lower center", bbox_to_anchor=at, ncol=3, **look)
+    at = (0.5, second + 0.17 / height)
+    figure.legend(handles=handles, loc="lower center", bbox_to_anchor=at, ncol=per_line, **look)
+    return 0.3 + 0.16 * -(-len(hops) // per_line)
 
 
 def _variation_scale(axis: Axes, lowest: float, highest: float) -> None:
@@ -173,6 +214,8 @@ def _variation_scale(axis: Axes, lowest: float, highest: float) -> None:
     axis.set_xlim(lowest, 1.6 * max(highest, PUBLISHED_TV[1]))
     axis.axvspan(*PUBLISHED_TV, color=_PUBLISHED_COLOUR, zorder=0)
     axis.xaxis.set_major_formatter(lambda x, _: f"{x:g}")
+    axis.xaxis.set_major_locator(LogLocator(numticks=6))
+    axis.xaxis.set_minor_locator(NullLocator())
 
 
 def _saving_scale(axis: Axes) -> None:
@@ -190,8 +233,8 @@ def _saving_scale(axis: Axes) -> None:
     axis.set_xscale("function", functions=(forward, inverse))
     axis.set_xlim(-0.03, 1.0005)
     axis.axvspan(*PUBLISHED_SAVING, color=_PUBLISHED_COLOUR, zorder=0)
-    ticks = [0, 0.08, 0.25, 0.5, 0.75, 0.9, 0.99]
-    axis.set_xticks(ticks, [f"{100 * t:g}" for t in ticks], fontsize="small")
+    ticks = [0, 0.08, 0.5, 0.9, 0.99]
+    axis.set_xticks(ticks, [f"{100 * t:g}" for t in ticks])
     axis.minorticks_off()
 
 
@@ -203,7 +246,7 @@ def _dot(
     edge = balance.get_xlim()[0]
     tv = max(point["tv"], edge)
     cross = point["tv_cross"] if np.isfinite(point["tv_cross"]) else point["tv"]
-    bar = {"color": colour, "marker": marker, "markersize": 3.6, "elinewidth": 1.1, "capsize": 1.5}
+    bar = {"color": colour, "marker": marker, "markersize": 2.8, "elinewidth": 0.9, "capsize": 1.2}
     left = tv - np.clip(cross, edge, tv)
     balance.errorbar(tv, y, xerr=[[left], [0]], clip_on=False, zorder=3, **bar)
     saved, se = point["cost_reduction"], point["se_cost_reduction"]
@@ -211,26 +254,53 @@ def _dot(
         cost.errorbar(saved, y, xerr=1.96 * se if np.isfinite(se) else 0, zorder=3, **bar)
 
 
-def _servers_scale(axis: Axes, servers: pd.Series) -> None:
+def _servers_scale(axis: Axes, servers: pd.Series, columns: int) -> None:
     """Logarithmic, with room at the right for the names of the curves."""
     first, last = servers.min(), servers.max()
     axis.set_xscale("log")
-    axis.set_xlim(first / 1.4, last * (last / first) ** 0.75)
+    axis.set_xlim(first / 1.4, last * (last / first) ** (1.05 if columns > 1 else 0.5))
     axis.xaxis.set_major_locator(FixedLocator(sorted(servers.unique())))
     axis.xaxis.set_minor_locator(NullLocator())
-    axis.grid(True, which="major", color="0.92", linewidth=0.6)
+    axis.grid(True, which="major", color="0.92", linewidth=0.5)
 
 
 def _load_scale(axis: Axes, loads: pd.Series) -> None:
-    """Logarithmic where the loads differ much."""
-    axis.set_ylabel("mean maximum load (jobs)")
-    if loads.max() <= 6 * loads.min():
+    """Logarithmic where the loads differ much; room for names below and intervals above."""
+    low, high = loads.min(), loads.max()
+    if high <= 6 * low:
+        room = 0.12 * max(high - low, 1)
+        axis.set_ylim(low - 2 * room, high + room)
+        axis.yaxis.set_major_locator(MaxNLocator(8, steps=[1, 2, 5, 10]))
         return
-    ticks = [t for t in _ROUND if 0.8 * loads.min() <= t <= 1.25 * loads.max()]
+    ticks = [t for t in _ROUND if 0.8 * low <= t <= 1.25 * high]
     axis.set_yscale("log")
+    axis.set_ylim(0.75 * low, 1.3 * high)
     axis.yaxis.set_major_locator(FixedLocator(ticks))
     axis.yaxis.set_minor_locator(NullLocator())
     axis.yaxis.set_major_formatter(lambda y, _: f"{y:g}")
+
+
+def _theory_marks(axis: Axes, part: pd.DataFrame) -> set[str]:
+    """Marks what theory says of a panel; returns its kinds."""
+    kinds = set()
+    for _, point in part.iterrows():
+        found = predicted.mean_max_load(point)
+        if found is not None:
+            kind, mean = found
+            kinds.add(kind)
+            look = {"marker": _MARK[kind], "markersize": 5.5, "markeredgewidth": 0.9}
+            axis.plot(point["servers_"], mean, color="black", linestyle="", zorder=5, **look)
+    return kinds
+
+
+def _told(kinds: set[str]) -> str:
+    words = {
+        "exact": "plus: exact",
+        "approximation": "cross: approximation, as if servers were independent, each with the law "
+        "of a load (of d choices: its fluid limit)",
+    }
+    told = "; ".join(text for kind, text in words.items() if kind in kinds)
+    return "Bars: 95 % intervals." + (f" Theory, {told}." if told else "")
 
 
 def _load_curves(axis: Axes, part: pd.DataFrame, colours: dict[str, str]) -> None:
@@ -254,11 +324,9 @@ def _load_curves(axis: Axes, part: pd.DataFrame, colours: dict[str, str]) -> Non
                 color=colours[policy],
                 linestyle=("-", "--", ":", "-.")[i % 4],
                 marker="osD^"[i % 4],
-                markersize=4,
+                markersize=3.2,
                 markerfacecolor=colours[policy] if i == 0 else "white",
-                linewidth=1.3,
-                elinewidth=1.1,
-                capsize=2.5,
+                elinewidth=0.9,
                 label=_with(name, ties) if len(ways) > 1 else name,
             )
 
@@ -276,44 +344,3 @@ def _line_name(point: pd.Series) -> str:
 def _with(name: str, more: str) -> str:
     """`points (d = 2)` and `ties fair` make `points (d = 2, ties fair)`."""
     return f"{name[:-1]}, {more})" if name.endswith(")") else f"{name} ({more})"
-
-
-def _end_labels(axis: Axes) -> None:
-    """Writes the name of each curve to the right of its end, moved apart where ends are close."""
-    handles, names = axis.get_legend_handles_labels()
-    ends = [(float(h[0].get_xdata()[-1]), float(h[0].get_ydata()[-1])) for h in handles]
-    if not ends:
-        return
-    axis.get_ylim()  # settles the limits, which transData rests on
-    point = axis.figure.dpi / 72
-    places = axis.transData.transform(ends)
-    order = np.argsort(places[:, 1], kind="stable")
-    placed = _apart(places[order, 1], 11.5 * point)
-    placed += max(0.0, axis.get_window_extent().y0 + 6 * point - placed[0])
-    text_x = places[:, 0].max() + 20 * point
-    for i, height in zip(order, placed):
-        x, y = axis.transData.inverted().transform((text_x, height))
-        colour = handles[i][0].get_color()
-        axis.annotate(
-            names[i],
-            ends[i],
-            (x, y),
-            fontsize=8,
-            color=colour,
-            va="center",
-            arrowprops={"arrowstyle": "-", "color": colour, "linewidth": 0.6, "shrinkB": 4},
-        )
-
-
-def _apart(heights: np.ndarray, least: float) -> np.ndarray:
-    """Ascending heights, those nearer than `least` pushed apart evenly to both sides."""
-    placed = heights.astype(float)
-    for _ in range(500):
-        short = least - np.diff(placed)
-        if (short <= 0.01).all():
-            break
-        for i in np.flatnonzero(short > 0):
-            push = max(least - (placed[i + 1] - placed[i]), 0.0) / 2
-            placed[i] -= push
-            placed[i + 1] += push
-    return placed

@@ -27,7 +27,10 @@ POLICY_PARAMETERS = (
 #: What the panel titles leave out: constant by its meaning, or a repetition of others.
 NOT_IN_TITLES = ("label", "baseline", "balls", "n", "topology", "sides", "dim", "children")
 #: Parameters that names of settings mention only where a topology has several of them.
-_QUIET = ("n", "ties", "method", "graphs", "connect", "layout", "distances", "power", "servers")
+_QUIET = (
+    *("n", "ties", "method", "graphs", "connect", "layout", "distances", "power"),
+    "topology_servers",
+)
 
 
 def settings(table: pd.DataFrame, leave_out: Iterable[str] = ()) -> pd.Series:
@@ -113,9 +116,9 @@ def panel_name(point: pd.Series, others: Iterable[str]) -> str:
         ratio = float(point["balls"]) / count
         title += f", {number(round(ratio, 3))} job{'' if ratio == 1 else 's'} per server"
     extra = [
-        f"{name} {number(v) if isinstance(v, (float, int)) else v}"
+        words
         for name in others
-        if present(v := point[name])
+        if (words := in_words(name, point))
     ]
     return "\n".join([title] + [", ".join(extra)] * bool(extra))
 

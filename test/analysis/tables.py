@@ -18,7 +18,7 @@ matplotlib.use("Agg")
 import matplotlib.image  # noqa: E402
 import matplotlib.pyplot as plt  # noqa: E402
 import numpy as np  # noqa: E402
-from potluck import figures_topologies as panels  # noqa: E402
+from potluck import drawing  # noqa: E402
 import potluck  # noqa: E402
 import topologies  # noqa: E402
 
@@ -277,10 +277,10 @@ def figure_of_maxload(path: pathlib.Path) -> None:
 def spread() -> None:
     """Names at the ends of curves."""
     for heights in ([0, 0, 0, 0], [0, 5, 5.5, 40], [1, 100]):
-        placed = panels._apart(np.array(heights), 10)
+        placed = drawing.apart(np.array(heights), 10)
         check(f"names of {heights} apart", (np.diff(placed) >= 9.9).all(), placed)
         check(f"names of {heights} near", abs(placed.mean() - np.mean(heights)) < 1e-9, placed)
-    check("far ones stay", list(panels._apart(np.array([1, 100]), 10)) == [1, 100])
+    check("far ones stay", list(drawing.apart(np.array([1, 100]), 10)) == [1, 100])
 
 
 def command_line(places: pathlib.Path, arcs: pathlib.Path, folder: pathlib.Path) -> None:
