@@ -120,10 +120,10 @@ def columns_of(panels: int) -> int:
 
 
 def finish(figure: Figure, title: str, note: str, names: Mapping[str, Style] | None = None,
-           key: bool = False) -> None:
+           key: str = "") -> None:
     """Title above, explanation below, room for the names of curves at the right (written there with
-    a sample each when `key`); last of all, before names are written at the ends of curves. Titles
-    and labels of panels are broken to the width that they have.
+    a sample each when `key` is `lines` or `dots`); last of all, before names are written at the
+    ends of curves. Titles and labels of panels are broken to the width that they have.
     """
     width, height = figure.get_size_inches()
     lines = textwrap.wrap(title, int(width * 14.5)) or [""]
@@ -145,7 +145,7 @@ def finish(figure: Figure, title: str, note: str, names: Mapping[str, Style] | N
     if _broken(figure):
         figure.tight_layout(rect=room)
     if key and names:
-        _key(figure, names)
+        _key(figure, names, key)
     figure.canvas.draw()
 
 
@@ -171,14 +171,15 @@ def _broken(figure: Figure) -> bool:
     return found
 
 
-def _key(figure: Figure, names: Mapping[str, Style]) -> None:
+def _key(figure: Figure, names: Mapping[str, Style], key: str) -> None:
     """A sample of each curve with its name, at the right."""
     handles = [
-        plt.Line2D([], [], linestyle=s.line, linewidth=1.2, label=n, **s.marks(3.2))
+        plt.Line2D([], [], linestyle=s.line if key == "lines" else "", linewidth=1.2, label=n,
+                   **s.marks(3.4))
         for n, s in names.items()
     ]
     figure.legend(handles=handles, loc="center right", bbox_to_anchor=(1.0, 0.5), frameon=False,
-                  fontsize=7.5, handlelength=2.0, borderaxespad=0.1, borderpad=0.1,
+                  fontsize=7.5, handlelength=2.0 if key == "lines" else 0.8, borderaxespad=0.1, borderpad=0.1,
                   handletextpad=0.4, labelspacing=0.55)
 
 
@@ -242,10 +243,18 @@ def apart(heights: np.ndarray, least: float) -> np.ndarray:
     return placed
 
 
+def bars(value: Any, half: Any, within: tuple[float, float] | None = None) -> np.ndarray:
+    """What errorbar takes: intervals down and up, cut to what values are possible; 0 for none."""
+    value, half = np.asarray(value, float), np.nan_to_num(np.asarray(half, float))
+    low, high = within or (-np.inf, np.inf)
+    down, up = value - np.maximum(value - half, low), np.minimum(value + half, high) - value
+    return np.maximum(np.vstack([down, up]), 0.0)
+
+
 def draw(axis: Axes, part: pd.DataFrame, y: str, looks: Mapping[str, Style],
-         lines: bool = True) -> dict[str, tuple[float, float]]:
+         within: tuple[float, float] | None = None) -> dict[str, tuple[float, float]]:
     """The curves of one panel: columns `x`, `y`, `half` (of its interval), `curve`; returns where
-    each ends.
+    each ends. Intervals are cut to what is possible, `within`.
     """
     ends = {}
     for name, style in looks.items():
@@ -256,8 +265,8 @@ def draw(axis: Axes, part: pd.DataFrame, y: str, looks: Mapping[str, Style],
         axis.errorbar(
             here["x"],
             here[y],
-            yerr=np.nan_to_num(here["half"].to_numpy(float)),
-            linestyle=style.line if lines else "",
+            yerr=bars(here[y], here["half"], within),
+            linestyle=style.line,
             linewidth=1.2,
             label=name,
             **style.marks(),
@@ -268,19 +277,19 @@ def draw(axis: Axes, part: pd.DataFrame, y: str, looks: Mapping[str, Style],
 
 
 def dots(axis: Axes, part: pd.DataFrame, value: str, rows: Sequence[str],
-         looks: Mapping[str, Style]) -> None:
-    """A row for each setting (column `row`), a dot with its interval for each point; those of one
+         looks: Mapping[str, Style], within: tuple[float, float] | None = None) -> None:
+    """A row for each setting (column `row`), a dot with its interval for each point; curves of one
     row lie below one another.
     """
-    inside = list(looks)
+    inside = list(looks) if (part.groupby("row")["curve"].nunique() > 1).any() else []
     for name, style in looks.items():
         here = part[(part["curve"] == name) & np.isfinite(part[value])]
         at = [rows.index(r) for r in here["row"]]
-        shift = 0.6 * ((inside.index(name) + 0.5) / len(inside) - 0.5)
+        shift = beside(name, inside)
         axis.errorbar(
             here[value],
             np.asarray(at, float) + shift,
-            xerr=np.nan_to_num(here["half"].to_numpy(float)),
+            xerr=bars(here[value], here["half"], within),
             linestyle="",
             label=name,
             **style.marks(4.2),
@@ -292,6 +301,11 @@ def dots(axis: Axes, part: pd.DataFrame, value: str, rows: Sequence[str],
     axis.grid(False, axis="y")
     for y in range(1, len(rows)):
         axis.axhline(y - 0.5, color="0.9", linewidth=0.6, zorder=0)
+
+
+def beside(name: str, inside: Sequence[str]) -> float:
+    """How far below the middle of its row a curve lies, of several in a row."""
+    return 0.6 * ((inside.index(name) + 0.5) / len(inside) - 0.5) if inside else 0.0
 
 
 def scale_x(axis: Axes, facet: Facet, values: Iterable[float]) -> None:

@@ -29,6 +29,7 @@ _GROUPS = {
 _SILENT = ("label", "baseline", "stream", "horizon", "warmup", "excess", "own_mean")
 _POLICY = {*naming.POLICY_PARAMETERS, "policy_size", "scope", "shares"} - {"target", "epsilon"}
 _GREEK = {"kappa": "κ", "rho": "ρ", "lambda": "λ", "alpha": "α", "beta": "β", "epsilon": "ε"}
+_IDS = {"random": "random identifiers", "equal": "equal arcs", "proportional": "arcs as capacities"}
 _AXES = {
     "lambda": "arrival rate λ (jobs per mean service and server)",
     "queries": "queries per second and node",
@@ -160,14 +161,17 @@ def _words(name: str, columns: list[str], different: list[str], point: pd.Series
         if not naming.present(value):
             return f"no {columns[0]}"
         text = naming.number(value) if isinstance(value, (int, float, np.number)) else str(value)
-        unit = " per second" if name == "queries" else ""
-        if unit:
-            return f"{text} {name}{unit}"
+        if name == "queries":
+            return f"queries {text}/s"
+        if name == "ids":
+            return _IDS.get(text, text)
         return text if name in _GROUPS else f"{_GREEK.get(name, name.replace('_', ' '))} = {text}"
     first = str(point[columns[0]])
     if name == "failures":
         first = "no failures" if first == "none" else _failing(point)
         different = []
+    if name == "service" and naming.present(point.get("service_values")):
+        return f"{first} {_shares(point)}"
     if name == "destinations":
         first = "uniform keys" if first == "uniform" else f"Zipf {point['alpha']:g}"
         different = [c for c in different if c == "shift"]
@@ -175,6 +179,13 @@ def _words(name: str, columns: list[str], different: list[str], point: pd.Series
     if name == "place" and any(c in extra for c in ("sides", "dim")):
         extra.remove("n") if "n" in extra else None
     return ", ".join([first, *(_setting(name, c, point[c]) for c in extra)])
+
+
+def _shares(point: pd.Series) -> str:
+    """`0.5 (67 %), 2 (33 %)` of a discrete law."""
+    values = str(point["service_values"]).split()
+    shares = [float(p) for p in str(point["service_probabilities"]).split()]
+    return ", ".join(f"{float(v):g} ({100 * p:.3g} %)" for v, p in zip(values, shares))
 
 
 def _failing(point: pd.Series) -> str:

@@ -137,7 +137,7 @@ def plot_responses(ds: xr.Dataset, *, title: str | None = None) -> Figure:
                  "quantiles (means over replications).")
     last = axes.flat[len(layout.panels) - 1]
     finish(figure, title or ds.attrs.get("title") or "Response times", note,
-           _slowest_first(last, looks), key=True)
+           _slowest_first(last, looks), key="lines")
     return figure
 
 
@@ -296,8 +296,7 @@ def _response_dots(layout: Plan, looks: dict, title: str) -> Figure:
     for axis, panel in zip(axes.flat, layout.panels):
         part = table[table["panel"] == panel]
         axis.set_title(panel)
-        for name in looks:
-            dots(axis, part[part["curve"] == name], "response", rows, {name: looks[name]})
+        dots(axis, part, "response", rows, looks)
         for _, point in part[part["kind"] != ""].iterrows():
             kinds.add(point["kind"])
             y = rows.index(point["row"])
