@@ -47,6 +47,7 @@ PLOTS = (
     Plot("topologies", "figures_topologies", ("balls",), "balance lost, cost saved by topology"),
     Plot("maxload", "figures_topologies", ("balls",), "maximum load against the number of servers"),
     Plot("response", "figures_queues", ("queue",), "mean response time against load"),
+    Plot("relative", "figures_relative", ("queue",), "mean response time over the baseline's"),
     Plot("responses", "figures_queues", ("queue",), "tails of the response times"),
     Plot("completions", "figures_completions", ("queue",), "orders of completion times"),
     Plot("warmup", "figures_queues", ("queue",), "queues from the empty start on"),

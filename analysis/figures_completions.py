@@ -117,8 +117,8 @@ def plot_completions(ds: xr.Dataset, *, title: str | None = None) -> Figure:
                 drawn.append(_laws(line[1], ds, sense, base, pairs, names))
     axes[-1, 0].set_xlabel("k, which completion")
     axes[-1, -1].set_xlabel("t (time)" if with_grid else "k, which completion")
-    note = (f"Differences to {own}, with paired 95 % intervals. Left, above 0: later than it; right, "
-            "above 0: more likely to be so far by t." + _missing(table, ds, panels)
+    note = (f"Differences to {own}, with paired 95 % intervals. Left, above 0: later than it; "
+            "right, above 0: more likely to be so far by t." + _missing(table, ds, panels)
             + f" {layout.left_out}")
     finish(figure, title or ds.attrs.get("title") or "Orders of completions", note.strip(), others)
     for axis, ends in zip(axes.flat, drawn):

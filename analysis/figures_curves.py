@@ -38,6 +38,8 @@ LOOK = {
     "grid.color": "0.92",
     "grid.linewidth": 0.6,
 }
+#: They have the same colours in every figure.
+_BALANCERS = ("log-vs", "k-choices", "transfer", "proportion", "threshold")
 #: Line and marker of the curves of one colour.
 _LINES = (("-", True), ("--", False), (":", True), ("-.", False), ((0, (5, 1, 1, 1, 1, 1)), True))
 #: Theory lies above the curves, so that both show where they agree.
@@ -78,6 +80,8 @@ def styles(curves: pd.Series) -> dict[str, Style]:
     if not many:
         rules = names
     coloured = [rule for rule in rules if rule != "none"]
+    if many and set(coloured) <= set(_BALANCERS):
+        coloured = list(_BALANCERS)
     out, used = {}, dict.fromkeys(rules, -1)
     for name in names:
         rule = name.split(",")[0] if many else name
@@ -178,9 +182,18 @@ def _key(figure: Figure, names: Mapping[str, Style], key: str) -> None:
                    **s.marks(3.4))
         for n, s in names.items()
     ]
-    figure.legend(handles=handles, loc="center right", bbox_to_anchor=(1.0, 0.5), frameon=False,
-                  fontsize=7.5, handlelength=2.0 if key == "lines" else 0.8, borderaxespad=0.1, borderpad=0.1,
-                  handletextpad=0.4, labelspacing=0.55)
+    figure.legend(
+        handles=handles,
+        loc="center right",
+        bbox_to_anchor=(1.0, 0.5),
+        frameon=False,
+        fontsize=7.5,
+        handlelength=2.0 if key == "lines" else 0.8,
+        borderaxespad=0.1,
+        borderpad=0.1,
+        handletextpad=0.4,
+        labelspacing=0.55,
+    )
 
 
 def names_at_right(axis: Axes, ends: Mapping[str, tuple[float, float]], looks: Mapping[str, Style],
@@ -333,20 +346,20 @@ def scale_x(axis: Axes, facet: Facet, values: Iterable[float]) -> None:
     axis.xaxis.set_major_formatter(lambda v, _: f"{v:g}")
 
 
-def scale_y(axis: Axes, values: Iterable[float], least: float = 5.0) -> None:
+def scale_y(axis: Axes, values: Iterable[float], least: float = 5.0, which: str = "y") -> None:
     """Logarithmic where positive values differ by more than a factor, with round numbers."""
     found = np.asarray([v for v in values if np.isfinite(v)], float)
     if not found.size or found.min() <= 0 or found.max() < least * found.min():
         return
-    axis.set_yscale("log")
     span = found.max() / found.min()
-    steps = (1, 2, 5) if span < 300 else (1,)
-    if span < 12:
-        steps = (1, 1.5, 2, 3, 4, 5, 7)
-    ticks = [a * 10.0**b for b in range(-9, 10) for a in steps]
-    axis.yaxis.set_major_locator(FixedLocator(ticks))
-    axis.yaxis.set_minor_locator(NullLocator())
-    axis.yaxis.set_major_formatter(lambda v, _: f"{v:g}")
+    steps = (1, 1.5, 2, 3, 4, 5, 7) if span < 12 else (1, 2, 5) if span < 300 else (1,)
+    if which == "x":
+        steps = (1,) if span > 30 else (1, 2, 5)
+    axis.set(**{f"{which}scale": "log"})
+    scale = axis.xaxis if which == "x" else axis.yaxis
+    scale.set_major_locator(FixedLocator([a * 10.0**b for b in range(-9, 10) for a in steps]))
+    scale.set_minor_locator(NullLocator())
+    scale.set_major_formatter(lambda v, _: f"{v:g}")
 
 
 # -------------------------------------------------------------------------------------------------

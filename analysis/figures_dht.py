@@ -10,8 +10,8 @@ import pandas as pd
 import potluck
 import xarray as xr
 from potluck.figures_curves import (
-    BAR, LOOK, Style, bars, beside, columns_of, dots, draw, finish, half_width, label_x, names_at_right, scale_x,
-    scale_y, sheet, styles,
+    BAR, LOOK, Style, bars, beside, columns_of, dots, draw, finish, half_width, label_x,
+    names_at_right, scale_x, scale_y, sheet, styles,
 )
 from potluck.figures_facets import Plan, plan
 
@@ -93,8 +93,8 @@ def plot_success(ds: xr.Dataset, *, title: str | None = None) -> Figure:
 def plot_queries(ds: xr.Dataset, *, title: str | None = None) -> Figure:
     """Success of queries, a dot for each point, with 95 % intervals (Student).
 
-    A row for each setting; of one row, balancers (or where there is but one, what varies first, such
-    as the namespace) lie below one another. Open diamonds are Table I of Ledlie and Seltzer (2005),
+    A row for each setting; of one row, balancers (or where there is but one, what varies first,
+    such as the namespace) lie below one another. Open diamonds are Table I of Ledlie and Seltzer (2005),
     where the job is theirs.
 
     Parameters
@@ -129,7 +129,7 @@ def plot_queries(ds: xr.Dataset, *, title: str | None = None) -> Figure:
     names = None if rows == list(looks) else looks
     theirs = _published_dots(axis, table, rows, list(looks) if names else [])
     axis.set_xlim(-0.02, 1.02)
-    axis.set_xlabel("success of queries (share that reach the owner of their key)")
+    axis.set_xlabel("success of queries")
     finish(figure, title or ds.attrs.get("title") or "Success of queries", _BARS + theirs, names,
            key="dots")
     return figure
@@ -206,7 +206,7 @@ def plot_utilisation(ds: xr.Dataset, *, title: str | None = None) -> Figure:
     table = _played(ds)
     shown = {"q50": "median", "q95": "95 % quantile"}
     if "utilisation_count" in ds:
-        shown["q99"] = "99 % quantile, all together"
+        shown["q99"] = "99 % quantile"
     layout = plan(table, most=3)
     table = layout.table
     for name in ("q50", "q95"):
@@ -216,6 +216,8 @@ def plot_utilisation(ds: xr.Dataset, *, title: str | None = None) -> Figure:
         table["q99"] = potluck.quantiles(ds, [0.99], "utilisation_count")[0.99][table.index]
         table["q99_half"] = np.nan
     note = f"{_BARS} Broken line: a node that is full."
+    if "q99" in shown:
+        note += " The 99 % quantile is that of all replications together, without interval."
     return _grid(layout, shown, "utilisation (work over capacity)",
                  title or ds.attrs.get("title") or "Utilisation of nodes", note, full=1.0)
 
@@ -351,7 +353,7 @@ def _grid(layout: Plan, shown: dict[str, str], y: str, title: str, note: str,
     rows = list(looks)
     height = (2.15 if lines * len(panels) < 3 else 1.75) if along else 0.5 + 0.24 * len(rows)
     figure, axes = sheet(lines * len(panels), columns, height, sharey=not along and "all")
-    used, ends = [], []
+    used = []
     for i, panel in enumerate(panels):
         part = table[table["panel"] == panel].copy()
         part["row"] = part["curve"]
@@ -362,16 +364,16 @@ def _grid(layout: Plan, shown: dict[str, str], y: str, title: str, note: str,
             used.append(axis)
             if along:
                 _floor(axis, part, name)
-                ends.append(draw(axis, part, name, looks, _POSITIVE))
+                draw(axis, part, name, looks, _POSITIVE)
             else:
+                _floor(axis, part, name, "x")
                 dots(axis, part, name, rows, looks, _POSITIVE)
-                ends.append({})
-                axis.set_xlim(left=0)
             _full(axis, full, along)
         for axis in axes[lines * i : lines * (i + 1)].flat[len(shown):]:
             axis.set_visible(False)
     _labels(axes, used, y, layout)
-    finish(figure, title, f"{note} {layout.left_out}".strip(), looks if along else None, key="lines")
+    names = looks if along else None
+    finish(figure, title, f"{note} {layout.left_out}".strip(), names, key="lines")
     if along:
         for axis in used:
             scale_x(axis, layout.axis, table["x"])
@@ -390,17 +392,19 @@ def _labels(axes: np.ndarray, used: list[Axes], y: str, layout: Plan) -> None:
         axis.set_xlabel(layout.axis.axis if layout.axis is not None else y)
 
 
-def _floor(axis: Axes, part: pd.DataFrame, name: str) -> None:
+def _floor(axis: Axes, part: pd.DataFrame, name: str, which: str = "y") -> None:
     """A logarithmic axis where values differ much; zeros among them go to its lower edge."""
     values = part[name].to_numpy(float)
     above = values[np.isfinite(values) & (values > 0)]
+    limits = None
     if above.size and above.max() > 20 * above.min():
-        scale_y(axis, above)
-        lowest = 10 ** (np.log10(above.min()) - 0.25)
-        part[name] = part[name].mask(part[name] == 0, lowest)
-        axis.set_ylim(lowest, above.max() * 1.5)
+        scale_y(axis, above, which=which)
+        limits = (10 ** (np.log10(above.min()) - 0.25), above.max() * 1.6)
+        part[name] = part[name].mask(part[name] == 0, limits[0])
     elif above.size:
-        axis.set_ylim(0, 1.08 * np.nanmax(values + np.nan_to_num(part["half"].to_numpy(float))))
+        limits = (0, 1.08 * np.nanmax(values + np.nan_to_num(part["half"].to_numpy(float))))
+    if limits:
+        axis.set(**{f"{which}lim": limits})
 
 
 def _full(axis: Axes, full: float | None, along: bool) -> None:

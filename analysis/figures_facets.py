@@ -34,8 +34,8 @@ _AXES = {
     "lambda": "arrival rate λ (jobs per mean service and server)",
     "queries": "queries per second and node",
     "lifetime": "mean lifetime of a node (s)",
-    "destinations": "Zipf exponent α of the destinations (0: uniform)",
-    "kappa": "κ, identifiers to choose from",
+    "destinations": "Zipf exponent α (0: uniform)",
+    "kappa": "choices κ",
     "service": "squared coefficient of variation of the services",
     "place": "servers, n",
     "nodes": "nodes",
@@ -160,7 +160,7 @@ def _words(name: str, columns: list[str], different: list[str], point: pd.Series
         value = point[columns[0]]
         if not naming.present(value):
             return f"no {columns[0]}"
-        text = naming.number(value) if isinstance(value, (int, float, np.number)) else str(value)
+        text = _text(value)
         if name == "queries":
             return f"queries {text}/s"
         if name == "ids":
@@ -175,10 +175,13 @@ def _words(name: str, columns: list[str], different: list[str], point: pd.Series
     if name == "destinations":
         first = "uniform keys" if first == "uniform" else f"Zipf {point['alpha']:g}"
         different = [c for c in different if c == "shift"]
+    if name == "lifetime" and naming.present(point.get("lifetime_mean")):
+        first, different = "lifetime", [c for c in different if c != "lifetime_shape"]
     extra = [c for c in different if c != columns[0] and naming.present(point[c])]
     if name == "place" and any(c in extra for c in ("sides", "dim")):
         extra.remove("n") if "n" in extra else None
-    return ", ".join([first, *(_setting(name, c, point[c]) for c in extra)])
+    words = ", ".join([first, *(_setting(name, c, point[c]) for c in extra)])
+    return words.replace("lifetime, mean", "lifetime of") + "\u00a0s" * (first == "lifetime")
 
 
 def _shares(point: pd.Series) -> str:
@@ -195,9 +198,16 @@ def _failing(point: pd.Series) -> str:
     return "failures"
 
 
+def _text(value: object) -> str:
+    """Numbers in which no line is broken."""
+    if isinstance(value, (int, float, np.number)):
+        return naming.number(float(value)).replace(" ", "\u00a0")
+    return str(value)
+
+
 def _setting(name: str, column: str, value: object) -> str:
     column = column.replace(f"{name}_", "")
-    text = naming.number(value) if isinstance(value, (int, float, np.number)) else str(value)
+    text = _text(value)
     if column == "sides":
         return text.replace("x", "×")
     return f"{column} = {text}" if len(column) == 1 else f"{column.replace('_', ' ')} {text}"
@@ -215,7 +225,7 @@ def _parameter(column: str, value: object) -> str:
     if column == "policy_servers":
         return str(value).replace("x", " ")
     short = column.replace("policy_", "")
-    text = naming.number(value) if isinstance(value, (int, float, np.number)) else str(value)
+    text = _text(value)
     return f"{_GREEK.get(short, short)} = {text}"
 
 

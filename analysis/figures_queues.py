@@ -53,11 +53,11 @@ def plot_response(ds: xr.Dataset, *, title: str | None = None) -> Figure:
     ValueError
         When the file has no response times.
     """
-    table = _played(ds, "mean_response")
+    table = played(ds, "mean_response")
     if (table.get("transient", "none") != "none").any():
-        raise ValueError("this job tells of the way from the empty start; its figure is completions")
+        raise ValueError("this job tells of the way from the empty start: see the figure completions")
     layout = plan(table, most=9)
-    _with_theory(layout.table)
+    with_theory(layout.table)
     looks = styles(layout.table["curve"])
     name = title or ds.attrs.get("title") or "Mean response time"
     if layout.axis is None:
@@ -71,17 +71,17 @@ def plot_response(ds: xr.Dataset, *, title: str | None = None) -> Figure:
         part = layout.table[layout.table["panel"] == panel]
         axis.set_title(panel)
         ends.append(draw(axis, part, "response", looks))
-        kinds |= _response_theory(axis, part, layout, looks)
+        kinds |= response_theory(axis, part, layout, looks)
     shown = [*layout.table["response"], *layout.table["truth"]]
     for axis in axes.flat:
         scale_y(axis, shown)
     for axis in axes[:, 0]:
         axis.set_ylabel("mean response time (mean services)")
     label_x(axes, len(layout.panels), layout.axis.axis)
-    finish(figure, name, _note(kinds, layout), looks)
+    finish(figure, name, note(kinds, layout), looks)
     for axis in axes.flat[: len(layout.panels)]:
         scale_x(axis, layout.axis, layout.table["x"])
-    _name_rows(axes, ends, looks)
+    name_rows(axes, ends, looks)
     return figure
 
 
@@ -92,8 +92,8 @@ def plot_responses(ds: xr.Dataset, *, title: str | None = None) -> Figure:
     The histogram of response times has no batches, so the curves have no bands; horizontal bars are
     the 95 % intervals (Student) of the median and the 90, 95 and 99 % quantiles, means over
     replications. Dark lines: M/M/1 and round robin of exponential services (exact, dotted), the
-    supermarket model with infinitely many servers (dashed). At most four panels: of a parameter with
-    more values the first, the middle and the last ones, as the figure says.
+    supermarket model with infinitely many servers (dashed). At most four panels: of a parameter
+    with more values the first, the middle and the last ones, as the figure says.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def plot_responses(ds: xr.Dataset, *, title: str | None = None) -> Figure:
     """
     if "response_count" not in ds:
         raise ValueError("this file has no histogram of response times (`response_count`)")
-    table = _played(ds, "mean_response")
+    table = played(ds, "mean_response")
     jobs = ds["response_count"].values.sum(-1)
     layout = plan(table[jobs[table.index] > 0], most=4, axis=False)
     looks = styles(layout.table["curve"])
@@ -133,10 +133,10 @@ def plot_responses(ds: xr.Dataset, *, title: str | None = None) -> Figure:
     for axis in axes[:, 0]:
         axis.set_ylabel("P(response time > t)")
     label_x(axes, len(layout.panels), "t (mean services)")
-    note = _note(kinds, layout, "Horizontal bars: 95 % intervals of the median, 90, 95 and 99 % "
+    words = note(kinds, layout, "Horizontal bars: 95 % intervals of the median, 90, 95 and 99 % "
                  "quantiles (means over replications).")
     last = axes.flat[len(layout.panels) - 1]
-    finish(figure, title or ds.attrs.get("title") or "Response times", note,
+    finish(figure, title or ds.attrs.get("title") or "Response times", words,
            _slowest_first(last, looks), key="lines")
     return figure
 
@@ -167,7 +167,7 @@ def plot_warmup(ds: xr.Dataset, *, title: str | None = None) -> Figure:
     """
     if "queue_length_path" not in ds:
         raise ValueError("this file has no `queue_length_path`; the model queue writes it")
-    table = _played(ds, "mean_queue_length")
+    table = played(ds, "mean_queue_length")
     if (table.get("transient", "none") != "none").any():
         raise ValueError("this job has no steady state to warm up to; its figure is completions")
     layout = plan(table, most=10**6, axis=False)
@@ -190,16 +190,16 @@ def plot_warmup(ds: xr.Dataset, *, title: str | None = None) -> Figure:
     for axis in axes[:, 0]:
         axis.set_ylabel("jobs at a server")
     few = f"{len(chosen)} of {len(table)} points. " if len(chosen) < len(table) else ""
-    note = few + _note(kinds, None, "Grey: warm-up, not counted. Level line: time average after it, "
-                       "with its 95 % interval.")
-    finish(figure, title or ds.attrs.get("title") or "From the empty start", note)
+    words = few + note(kinds, None, "Grey: warm-up, not counted. Level line: time average after "
+                       "it, with its 95 % interval.")
+    finish(figure, title or ds.attrs.get("title") or "From the empty start", words)
     return figure
 
 
 # -------------------------------------------------------------------------------------------------
 
 
-def _played(ds: xr.Dataset, name: str) -> pd.DataFrame:
+def played(ds: xr.Dataset, name: str) -> pd.DataFrame:
     """The points that have a value of a statistic."""
     if name not in ds:
         raise ValueError(f"this file has no `{name}`: it is of the model {ds.attrs.get('model')}, "
@@ -211,7 +211,7 @@ def _played(ds: xr.Dataset, name: str) -> pd.DataFrame:
     return table
 
 
-def _with_theory(table: pd.DataFrame) -> None:
+def with_theory(table: pd.DataFrame) -> None:
     """Columns `response`, `half`, `truth`, `kind` of the points, in mean services."""
     unit = np.array([figures_theory.in_services(p) for _, p in table.iterrows()])
     table["response"] = table["mean_response"] / unit
@@ -226,7 +226,7 @@ def _hide(axes: np.ndarray, used: int) -> None:
         axis.set_visible(False)
 
 
-def _note(kinds: set[str], layout: Plan | None, first: str = "Bars: 95 % intervals.") -> str:
+def note(kinds: set[str], layout: Plan | None, first: str = "Bars: 95 % intervals.") -> str:
     theory = [text for kind, text in _THEORY.items() if kind in kinds]
     words = [first]
     if theory:
@@ -236,7 +236,7 @@ def _note(kinds: set[str], layout: Plan | None, first: str = "Bars: 95 % interva
     return " ".join(words)
 
 
-def _name_rows(axes: np.ndarray, ends: list[dict], looks: dict) -> None:
+def name_rows(axes: np.ndarray, ends: list[dict], looks: dict) -> None:
     """Names of the curves at the right of the last panel of each row."""
     flat = list(axes.flat)
     for i, axis in enumerate(flat[: len(ends)]):
@@ -247,10 +247,10 @@ def _name_rows(axes: np.ndarray, ends: list[dict], looks: dict) -> None:
             names_at_right(axis, seen, looks)
 
 
-def _response_theory(
-    axis: Axes, part: pd.DataFrame, layout: Plan, looks: dict[str, Style]
+def response_theory(
+    axis: Axes, part: pd.DataFrame, layout: Plan, looks: dict[str, Style], between: bool = True
 ) -> set[str]:
-    """Theory of the curves of one panel; returns its kinds."""
+    """Theory of the curves of one panel, at their points and also between; returns its kinds."""
     kinds = set()
     for name, here in part.groupby("curve", sort=False):
         here = here[here["kind"] != ""].sort_values("x")
@@ -259,10 +259,10 @@ def _response_theory(
         kind = here["kind"].iloc[0]
         kinds.add(kind)
         x, y = here["x"].to_numpy(float), here["truth"].to_numpy(float)
-        if layout.axis.name == "lambda" and len(here) > 1:
+        if between and layout.axis.name == "lambda" and len(here) > 1:
             x, y = _between(here, x, y)
         axis.plot(x, y, **looks[name].theory(kind), **({"marker": "_"} if len(x) == 1 else {}))
-        if kind == "limit" and layout.axis.name == "place":
+        if between and kind == "limit" and layout.axis.name == "place":
             kinds.add("refined")
             corrected = [figures_theory.refined(p) for _, p in here.iterrows()]
             axis.plot(x, corrected, **looks[name].theory("refined"))
@@ -303,7 +303,7 @@ def _response_dots(layout: Plan, looks: dict, title: str) -> Figure:
             axis.plot([point["truth"]] * 2, [y - 0.35, y + 0.35],
                       **looks[point["curve"]].theory(point["kind"]))
     label_x(axes, len(layout.panels), "mean response time (mean services)")
-    finish(figure, title, _note(kinds, layout))
+    finish(figure, title, note(kinds, layout))
     return figure
 
 

@@ -88,7 +88,7 @@ def tail(point: pd.Series) -> tuple[str, Callable[[np.ndarray], np.ndarray]] | N
 
 
 def closed(point: pd.Series) -> bool:
-    """Whether the load of every server is lambda E[S]: no failures, no unequal servers or shares."""
+    """Whether the load of every server is lambda E[S]: no failures, all servers alike."""
     alike = point["policy"] != "random" or not naming.present(point.get("policy_shares"))
     plain = point.get("failures", "none") == "none" and naming.present(point.get("lambda"))
     names = ("arrival_rates", "service_rates")
