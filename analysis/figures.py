@@ -48,6 +48,16 @@ PLOTS = (
     Plot("maxload", "figures_topologies", ("balls",), "maximum load against the number of servers"),
     Plot("loads", "figures_loads", ("balls", "queue"), "how many servers have at least such a load"),
     Plot("places", "figures_places", ("balls", "queue"), "where the loads are: ring, torus, plane .."),
+    Plot("response", "figures_queues", ("queue",), "mean response time against load"),
+    Plot("relative", "figures_relative", ("queue",), "mean response time over the baseline's"),
+    Plot("responses", "figures_queues", ("queue",), "tails of the response times"),
+    Plot("completions", "figures_completions", ("queue",), "orders of completion times"),
+    Plot("warmup", "figures_queues", ("queue",), "queues from the empty start on"),
+    Plot("success", "figures_dht", ("dht",), "success of queries over time"),
+    Plot("queries", "figures_dht", ("dht",), "success of queries, a dot for each point"),
+    Plot("balancers", "figures_dht", ("dht",), "success of queries against load, churn or skew"),
+    Plot("utilisation", "figures_dht", ("dht",), "quantiles of the utilisation of nodes"),
+    Plot("actions", "figures_dht", ("dht",), "how often virtual servers come, go and move"),
 )
 
 
