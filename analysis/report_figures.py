@@ -91,10 +91,8 @@ def _caption(plot: figures.Plot, draw: Callable[..., Figure]) -> str:
     """What it shows, and how to read it: the documentation of its function up to its parameters."""
     documentation = inspect.getdoc(draw) or ""
     told = re.split(r"\n(?:Parameters|Returns|Raises|Notes|References)\n-+", documentation)[0]
-    first = plot.shows[:1].upper() + plot.shows[1:]
+    parts = [" ".join(p.replace("``", "`").split()) for p in told.split("\n\n") if p.strip()]
+    first = parts[0] if parts else plot.shows[:1].upper() + plot.shows[1:] + "."
     command = f"<code>python3 -m potluck {plot.name}</code>"
-    lines = [f"<p><b>{html.text(first)}</b> ({command})</p>"]
-    for part in told.split("\n\n"):
-        if part.strip():
-            lines.append(html.paragraph(" ".join(part.replace("``", "`").split())))
-    return "".join(lines)
+    lines = [f"<p><b>{html.prose(first)}</b> {command}</p>"]
+    return "".join([*lines, *(html.paragraph(part) for part in parts[1:])])
