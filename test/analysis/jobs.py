@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The example jobs, and whether the numbers that README prints of them come out.
+"""The example jobs: they play, agree with theory, have the figures that jobs/README.md lists; and whether the numbers that
+README prints of them come out.
 
     python3 jobs.py PROGRAM
 
 A value left out of an axis leaves the others' numbers as they are, so part of a job, at its full
 number of replications, must give its lines of the table to the printed digit.
 """
+import contextlib
+import io
+import os
 import pathlib
 import re
 import subprocess
@@ -19,6 +23,7 @@ sys.path.insert(0, str(ROOT / "analysis"))
 import potluck  # noqa: E402
 import topologies  # noqa: E402
 import yaml  # noqa: E402
+from potluck import commands, figures  # noqa: E402
 
 COLUMNS = ["unif-pot{1}", "unif-pot{3}", "invsq-pot{3}"]
 #: Lines of README's table that take seconds to play.
@@ -69,7 +74,55 @@ def every_job(program: str, folder: pathlib.Path) -> None:
             check(f"{job.name}: all points", (table["replications"] == 2).all())
             if "mean_max_load" in table:
                 check(f"{job.name}: maximum loads", (table["mean_max_load"] >= 1).all())
-            out.unlink()
+            code, said = potluck_command("check", out)
+            check(f"check of {job.name}", code == 0, said[-400:])
+            figures_of(job.stem, listed, out)
+            if job.stem != "quickstart":
+                out.unlink()
+
+
+def potluck_command(*arguments: object) -> tuple[int, str]:
+    """What `python3 -m potluck` would say, without starting Python anew for each."""
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+        code = commands.main([str(a) for a in arguments])
+    return code, said.getvalue()
+
+
+def figures_of(name: str, listed: str, out: pathlib.Path) -> None:
+    """Every figure that jobs/README.md lists for the job."""
+    row = re.search(rf"^\| `{name}\.yaml` \|.*\| (.*) \|$", listed, re.M)
+    figures = re.findall(r"`([\w-]+)`", row[1]) if row else []
+    check(f"jobs/README.md lists figures of {name}", figures)
+    for figure in figures:
+        picture = out.with_suffix(".png")
+        code, said = potluck_command(figure, out, picture)
+        check(f"{figure} of {name}", code == 0 and not said and picture.stat().st_size > 10_000, said)
+
+
+def readme_python(folder: pathlib.Path) -> None:
+    """README's Python, where quickstart.h5 is."""
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.S)
+    check("README shows Python", len(blocks) == 1, len(blocks))
+    (folder / "more.h5").write_bytes((folder / "quickstart.h5").read_bytes())
+    for text in blocks:
+        done = subprocess.run(
+            [sys.executable, "-c", text], cwd=folder, capture_output=True, text=True, check=False,
+            env=os.environ | {"PYTHONPATH": str(ROOT / "analysis"), "MPLBACKEND": "Agg"},
+        )
+        check("README's Python", done.returncode == 0 and not done.stderr, done.stderr)
+    check("README's figure", (folder / "tradeoff.pdf").exists())
+    for name in re.findall(r"^\| ((?:`\w+`(?:, )?)+) \| .*\|$", figure_table(), re.M):
+        for figure in re.findall(r"`(\w+)`", name):
+            check(f"README's figure {figure}", figure in {p.name for p in figures.PLOTS})
+    told = set(re.findall(r"`(\w+)`", figure_table()))
+    check("README lists every figure", {p.name for p in figures.PLOTS} <= told, told)
+
+
+def figure_table() -> str:
+    text = (ROOT / "README.md").read_text()
+    start = text.index("| figure | shows |")
+    return text[start : text.index("\n\n", start)]
 
 
 def as_in_readme(program: str, folder: pathlib.Path) -> None:
@@ -109,6 +162,7 @@ def main() -> int:
         every_job(program, folder)
         as_in_readme(program, folder)
         readme_jobs(program, folder)
+        readme_python(folder)
     print(f"{passed} passed, {failed} failed")
     return int(failed > 0)
 
