@@ -126,7 +126,21 @@ def _points(ds: xr.Dataset) -> pd.DataFrame:
         with np.errstate(invalid="ignore", divide="ignore"):
             busy, both = (1 - x[:, 0] / x.sum(axis=1) for x in (origin, chosen))
         table["both_empty"] = 1 - 2 * busy + both
+        table["se_little"] = _little(ds, table)
     return table
+
+
+def _little(ds: xr.Dataset, table: pd.DataFrame) -> np.ndarray:
+    """Standard error of the difference of the two sides of Little's law, NaN without rows."""
+    if "response" not in ds or "queue_length" not in ds or "lambda" not in table:
+        return np.full(len(table), np.nan)
+    rate = table["lambda"].to_numpy(float)[:, None]
+    off = ds["queue_length"].values - rate * ds["response"].values
+    count = np.isfinite(off).sum(axis=1)
+    spread = np.full(len(table), np.nan)
+    enough = count > 1
+    spread[enough] = np.nanstd(off[enough], axis=1, ddof=1) / np.sqrt(count[enough])
+    return spread
 
 
 def _covering(point: Point) -> list[Formula]:

@@ -112,8 +112,9 @@ def _fractions(values: dict, i: int) -> Iterator[Identity]:
         if counts.sum() <= 0:
             continue
         share = counts / counts.sum()
-        at = int(np.argmax(np.abs(values[name][i] - share)))
-        yield _near(i, name, f"share of {base}", values[name][i][at], share[at], 1e-12)
+        given = np.where(counts > 0, values[name][i], np.nan_to_num(values[name][i]))
+        at = int(np.argmax(np.abs(np.nan_to_num(given, nan=np.inf) - share)))
+        yield _near(i, name, f"share of {base}", given[at], share[at], 1e-12)
 
 
 def _baselines(ds: xr.Dataset, values: dict, table: pd.DataFrame) -> Iterator[Identity]:
