@@ -127,11 +127,12 @@ def _baselines(ds: xr.Dataset, values: dict, table: pd.DataFrame) -> Iterator[Id
     except ValueError:
         return
     for i, j in pairs:
-        tv = 0.5 * np.abs(values[law][i] - values[law][j]).sum()
+        tv = 0.5 * float(np.nansum(np.abs(values[law][i] - values[law][j])))
         if np.isfinite(values["tv"][i]):
             yield _near(i, "tv", "distance of its law to the baseline's", values["tv"][i], tv, 1e-9)
         same = table["replications"][i] == table["replications"][j]
-        if same and "mean_cost" in values and np.isfinite(values["cost_reduction"][i]):
+        dear = "mean_cost" in values and values["mean_cost"][j] > 0
+        if same and dear and np.isfinite(values["cost_reduction"][i]):
             kept = 1 - values["mean_cost"][i] / values["mean_cost"][j]
             reported = float(values["cost_reduction"][i])
             yield _near(i, "cost_reduction", "1 - cost / cost of the baseline", reported, kept, 1e-9)

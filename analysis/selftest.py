@@ -103,12 +103,12 @@ policy: [nearest, {points: {d: 2}}, {bounded: {epsilon: 0.25}}]
         "M/G/1, least work and the supermarket",
         """model: queue
 seed: 6
-replications: 60
+replications: 200
 topology: {complete: {n: 10}}
 policy: [random, {choices: {d: 2}}, pot, least-work]
 lambda: [0.5, 0.8]
 service: [exponential, deterministic, {erlang: {shape: 2}}]
-horizon: 30000n
+horizon: 3000n
 """,
         25,
     ),
@@ -116,14 +116,14 @@ horizon: 30000n
         "round robin with breakdowns",
         """model: queue
 seed: 7
-replications: 60
+replications: 100
 topology: {complete: {n: 3}}
 policy: [{round-robin: {scope: central}}, {round-robin: {scope: distributed}}, permuted, random]
 lambda: 0.5
 service: [exponential, {hyperexponential: {scv: 4}}]
 failures: [none, {alternating: {up: {exponential: {mean: 10}}, down: {exponential: {mean: 2.5}}}}]
 warmup: {time: 2000}
-horizon: 60000n
+horizon: 10000n
 """,
         25,
     ),

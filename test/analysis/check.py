@@ -21,6 +21,7 @@ sys.path.insert(0, str(ROOT / "analysis"))
 import h5py  # noqa: E402
 import numpy as np  # noqa: E402
 import potluck  # noqa: E402
+import xarray as xr  # noqa: E402
 from potluck import check as checks  # noqa: E402
 from potluck import check_points, commands, naming, theory  # noqa: E402
 
@@ -168,7 +169,7 @@ JOBS = {
 BALLS = """model: balls
 replications: 200
 topology: {ring: {n: [100, 200]}}
-policy: [pot, one-choice, {unif-pot: {k: [1, 2, 5]}}, {invsq-pot: {k: 5}}, {choices: {d: 2}}]
+policy: [pot, one-choice, {unif-pot: {k: [1, 2, 5]}}, {invsq-pot: {k: 5}}]
 baseline: pot
 """
 DYNAMIC = """model: queue
@@ -220,7 +221,7 @@ def command(*words: object) -> tuple[int, str, str]:
     return code, out.getvalue(), err.getvalue()
 
 
-def agrees(name: str, path: pathlib.Path):
+def agrees(name: str, path):
     """The table of an honest file."""
     try:
         table = checks.check(path)
@@ -291,33 +292,39 @@ def together(lab: Lab) -> None:
 # Planted errors
 
 
-def results(f: h5py.File) -> list[str]:
-    """Variables of a file with a row for each point that are no parameters."""
-    points = f["point"].shape[0]
-    names = [n for n in f if isinstance(f[n], h5py.Dataset) and f[n].shape[:1] == (points,)]
-    free = [n for n in names if f[n].ndim > 1 or naming.is_result(n)]
-    return [n for n in free if n != "point" and f[n].shape[0] == points]
+class Plant:
+    """A file in memory, whose variables may be altered."""
+
+    def __init__(self, ds: xr.Dataset) -> None:
+        self.ds, self.attrs = ds, ds.attrs
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        return self.ds[name].values
+
+    def names(self, result: bool) -> list[str]:
+        """Variables with a row for each point: results, or parameters."""
+        found = [str(n) for n in self.ds.variables if self.ds[n].dims[:1] == ("point",)]
+        own = [n for n in found if n != "point"]
+        return [n for n in own if (self.ds[n].ndim > 1 or naming.is_result(n)) == result]
 
 
-def parameters(f: h5py.File) -> list[str]:
-    points = f["point"].shape[0]
-    names = [n for n in f if isinstance(f[n], h5py.Dataset) and f[n].shape == (points,)]
-    return [n for n in names if n != "point" and not naming.is_result(n)]
-
-
-def swap(f: h5py.File, names: list[str], i: int, j: int) -> None:
+def swap(f: Plant, names: list[str], i: int, j: int) -> None:
     for name in names:
-        a, b = f[name][i], f[name][j]
-        f[name][i], f[name][j] = b, a
+        f[name][[i, j]] = f[name][[j, i]]
 
 
-def caught(lab: Lab, name: str, source: pathlib.Path, plant, quantity: str = "") -> None:
+def opened(path: pathlib.Path) -> xr.Dataset:
+    with potluck.open(path) as ds:
+        return ds.load()
+
+
+def caught(name: str, source: xr.Dataset, plant, quantity: str = "") -> None:
     """A planted error makes the check fail, and at a place that tells."""
-    path = lab.copy(source)
-    with h5py.File(path, "r+") as f:
-        plant(f)
+    ds = source.copy(deep=True)
+    ds.attrs = dict(source.attrs)
+    plant(Plant(ds))
     try:
-        wrong = checks.failed(checks.check(path))
+        wrong = checks.failed(checks.check(ds))
     except potluck.Damaged as reason:
         expect(f"{name}: caught", False, reason)
         return
@@ -328,7 +335,7 @@ def caught(lab: Lab, name: str, source: pathlib.Path, plant, quantity: str = "")
 
 
 def scale(*names: str, by: float = 1.01):
-    def plant(f: h5py.File) -> None:
+    def plant(f: Plant) -> None:
         for name in names:
             f[name][...] = f[name][...] * by
 
@@ -338,7 +345,7 @@ def scale(*names: str, by: float = 1.01):
 def shift(name: str, point: int, at: int, count: int = 40):
     """Moves some counts one cell on, in the histogram and its batches."""
 
-    def plant(f: h5py.File) -> None:
+    def plant(f: Plant) -> None:
         moved = f[name][point]
         count_here = min(count, int(moved[at]))
         moved[at] -= count_here
@@ -349,35 +356,36 @@ def shift(name: str, point: int, at: int, count: int = 40):
 
 
 def planted(lab: Lab) -> None:
-    balls, queue = lab.play("balls", BALLS), lab.play("dynamic", DYNAMIC)
+    balls, queue = (opened(lab.play("planted", text)) for text in (BALLS, DYNAMIC))
     agrees("balls", balls)
     agrees("dynamic", queue)
-    means = lab.play("balls-means", BALLS + "keep: means\n")
-    queue_means = lab.play("dynamic-means", DYNAMIC + "keep: means\n")
+    means, queue_means = (
+        opened(lab.play("planted", text + "keep: means\n")) for text in (BALLS, DYNAMIC)
+    )
     for source, which in ((balls, "balls"), (queue, "queue")):
-        caught(lab, f"{which}: costs 1 % off", source, scale("cost"), "mean_cost")
-        caught(lab, f"{which}: mean costs 1 % off", source, scale("mean_cost"), "cost")
+        caught(f"{which}: costs 1 % off", source, scale("cost"), "mean_cost")
+        caught(f"{which}: mean costs 1 % off", source, scale("mean_cost"), "cost")
         both = scale("cost", "mean_cost", "se_cost")
-        caught(lab, f"{which}: costs and their means 1 % off", source, both, "cost")
-        caught(lab, f"{which}: moved 1 % off", source, scale("moved", "mean_moved"), "moved")
+        caught(f"{which}: costs and their means 1 % off", source, both, "cost")
+        caught(f"{which}: moved 1 % off", source, scale("moved", "mean_moved"), "moved")
     for source, which in ((means, "balls"), (queue_means, "queue")):
-        caught(lab, f"{which}, means: costs 1 % off", source, scale("mean_cost", "se_cost"), "cost")
+        caught(f"{which}, means: costs 1 % off", source, scale("mean_cost", "se_cost"), "cost")
     everywhere = scale("response", "mean_response", "se_response")
-    caught(lab, "responses 1 % off", queue, everywhere, "response")
-    caught(lab, "hop_count altered", balls, shift("hop_count", 4, 1), "cost")
-    caught(lab, "load_count shifted", balls, shift("load_count", 2, 1), "load_count")
-    caught(lab, "max_load_count shifted", balls, shift("max_load_count", 2, 3, 1), "max_load")
+    caught("responses 1 % off", queue, everywhere, "queue_length")
+    caught("hop_count altered", balls, shift("hop_count", 4, 1), "cost")
+    caught("load_count shifted", balls, shift("load_count", 2, 1), "load_count")
+    caught("max_load_count shifted", balls, shift("max_load_count", 2, 3, 1), "max_load")
 
-    def one_row(f: h5py.File) -> None:
+    def one_row(f: Plant) -> None:
         f["cost"][2, 17] = f["cost"][2, 17] + 1e-6
 
-    caught(lab, "one row altered by 1e-6", balls, one_row, "mean_cost")
-    caught(lab, "one row of a queue altered by 1e-6", queue, one_row, "mean_cost")
-    swaps(lab, balls, queue, means, queue_means)
+    caught("one row altered by 1e-6", balls, one_row, "mean_cost")
+    caught("one row of a queue altered by 1e-6", queue, one_row, "mean_cost")
+    swaps(balls, queue, means, queue_means)
     ties(lab)
 
 
-def swaps(lab: Lab, balls, queue, means, queue_means) -> None:
+def swaps(balls, queue, means, queue_means) -> None:
     """All data of two points exchanged: another n, policy, k, lambda."""
     table, dynamic = potluck.frame(balls), potluck.frame(queue)
 
@@ -407,14 +415,14 @@ def swaps(lab: Lab, balls, queue, means, queue_means) -> None:
         for source, kept in zip(sources, ("rows", "means")):
             for what, (i, j) in found.items():
                 name = f"{which}, {kept}: {what} exchanged"
-                caught(lab, name, source, lambda f, i=i, j=j: swap(f, results(f), i, j))
+                caught(name, source, lambda f, i=i, j=j: swap(f, f.names(True), i, j))
     for what, (i, j) in pairs.items():
-        caught(lab, f"labels exchanged: {what}", balls, lambda f, i=i, j=j: swap(f, ["label"], i, j), "")
+        caught(f"labels exchanged: {what}", balls, lambda f, i=i, j=j: swap(f, ["label"], i, j), "")
         names = "parameters exchanged"
-        caught(lab, f"{names}: {what}", balls, lambda f, i=i, j=j: swap(f, parameters(f), i, j))
+        caught(f"{names}: {what}", balls, lambda f, i=i, j=j: swap(f, f.names(False), i, j))
         everything = "points exchanged with all they have"
-        caught(lab, f"{everything}: {what}", balls,
-               lambda f, i=i, j=j: swap(f, results(f) + parameters(f), i, j))
+        caught(f"{everything}: {what}", balls,
+               lambda f, i=i, j=j: swap(f, f.names(True) + f.names(False), i, j))
 
 
 def ties(lab: Lab) -> None:
@@ -422,22 +430,22 @@ def ties(lab: Lab) -> None:
     rows = {"balls": BALLS.replace("[100, 200]", "100"), "queue": DYNAMIC.replace("[30, 50]", "30")}
     for which, text in rows.items():
         for played, said in (("origin", "fair"), ("fair", "origin")):
-            source = lab.play("ties", text + f"ties: {played}\n")
+            source = opened(lab.play("ties", text + f"ties: {played}\n"))
             agrees(f"{which}, ties: {played}", source)
 
-            def plant(f: h5py.File, played=played, said=said) -> None:
+            def plant(f: Plant, played=played, said=said) -> None:
                 f["ties"][...] = said
                 f.attrs["resolved"] = f.attrs["resolved"].replace(f"ties: {played}", f"ties: {said}")
 
-            caught(lab, f"{which}: ties: {played} that says {said}", source, plant, "moved")
+            caught(f"{which}: ties: {played} that says {said}", source, plant, "moved")
     text = BALLS.replace("[100, 200]", "100") + "balls: 10n\n"
-    source = lab.play("ties", text)
+    source = opened(lab.play("ties", text))
 
-    def heavy(f: h5py.File) -> None:
+    def heavy(f: Plant) -> None:
         f["ties"][...] = "origin"
         f.attrs["resolved"] = f.attrs["resolved"].replace("ties: fair", "ties: origin")
 
-    caught(lab, "ten balls per server: ties: fair that says origin", source, heavy, "moved")
+    caught("ten balls per server: ties: fair that says origin", source, heavy, "moved")
 
 
 # -------------------------------------------------------------------------------------------------
@@ -456,7 +464,7 @@ def commands_of(lab: Lab) -> None:
     expect("--csv", code == 0 and heads == list(checks.COLUMNS), heads)
     wrong = lab.copy(path)
     with h5py.File(wrong, "r+") as f:
-        scale("cost")(f)
+        f["cost"][...] = 1.01 * f["cost"][...]
     code, out, err = command("check", wrong)
     expect("exit 3", code == 3 and "DISAGREES" in out and not err, (code, err))
     expect("disagreements first", "DISAGREES" in out.splitlines()[1], out[:300])
