@@ -112,8 +112,9 @@ def _fractions(values: dict, i: int) -> Iterator[Identity]:
         if counts.sum() <= 0:
             continue
         share = counts / counts.sum()
-        at = int(np.argmax(np.abs(values[name][i] - share)))
-        yield _near(i, name, f"share of {base}", values[name][i][at], share[at], 1e-12)
+        given = np.where(counts > 0, values[name][i], np.nan_to_num(values[name][i]))
+        at = int(np.argmax(np.abs(np.nan_to_num(given, nan=np.inf) - share)))
+        yield _near(i, name, f"share of {base}", given[at], share[at], 1e-12)
 
 
 def _baselines(ds: xr.Dataset, values: dict, table: pd.DataFrame) -> Iterator[Identity]:
@@ -126,11 +127,12 @@ def _baselines(ds: xr.Dataset, values: dict, table: pd.DataFrame) -> Iterator[Id
     except ValueError:
         return
     for i, j in pairs:
-        tv = 0.5 * np.abs(values[law][i] - values[law][j]).sum()
+        tv = 0.5 * float(np.nansum(np.abs(values[law][i] - values[law][j])))
         if np.isfinite(values["tv"][i]):
             yield _near(i, "tv", "distance of its law to the baseline's", values["tv"][i], tv, 1e-9)
         same = table["replications"][i] == table["replications"][j]
-        if same and "mean_cost" in values and np.isfinite(values["cost_reduction"][i]):
+        dear = "mean_cost" in values and values["mean_cost"][j] > 0
+        if same and dear and np.isfinite(values["cost_reduction"][i]):
             kept = 1 - values["mean_cost"][i] / values["mean_cost"][j]
             reported = float(values["cost_reduction"][i])
             yield _near(i, "cost_reduction", "1 - cost / cost of the baseline", reported, kept, 1e-9)

@@ -3,8 +3,8 @@
 
 Three statistics, chosen by what is known of the noise:
 
-- a mean of replications: Student's t with the standard error of the file, or a normal (Pearson III
-  where a skewness is stated) law with the exact standard deviation;
+- a mean of replications: Student's t with the standard error of the file, or a normal law (or, where
+  a skewness is stated, Pearson's III) with the exact standard deviation;
 - a histogram of independent draws: P(X <= k) for every k, each a binomial test, Bonferroni over k;
 - a histogram of draws that depend on each other within a replication: cells, neighbouring ones put
   together until enough is expected in each, each a t test over the batches of replications,
@@ -70,7 +70,9 @@ def mean(formula: Formula, point: Point) -> Found | None:
         return _known(formula, point, (measured, theory, beyond), sd / math.sqrt(count))
     if count < ENOUGH and formula.kind in ("exact", "bound"):
         return too_few(name, measured, theory, se)
-    total = se + (float(formula.error(point)) if formula.error else 0.0)
+    total = float(formula.se(point)) if formula.se else math.nan
+    if not np.isfinite(total):
+        total = se + (float(formula.error(point)) if formula.error else 0.0)
     if not total > 0:
         if abs(beyond) <= 1e-12 * abs(theory):
             return Found(name, measured, 0.0, theory, 0.0, 1.0)
@@ -91,10 +93,13 @@ def _known(
         z, p = (0.0, 1.0) if near else (math.copysign(math.inf, beyond), 0.0)
         return Found(formula.quantity, measured, 0.0, theory, z, p)
     z = beyond / se
-    skew = float(formula.skew(point)) / math.sqrt(point["replications"]) if formula.skew else 0.0
-    law = stats.pearson3(skew) if skew else stats.norm()
-    p = min(1.0, 2 * float(law.sf(z) if z > 0 else law.cdf(z)))
-    return Found(formula.quantity, measured, se, theory, z, p)
+    p = 2 * float(stats.norm.sf(abs(z)))
+    if formula.skew:
+        if point["replications"] < ENOUGH:
+            return too_few(formula.quantity, measured, theory, se)
+        law = stats.pearson3(float(formula.skew(point)) / math.sqrt(point["replications"]))
+        p = max(p, 2 * float(law.sf(z) if z > 0 else law.cdf(z)))
+    return Found(formula.quantity, measured, se, theory, z, min(1.0, p))
 
 
 def draws(formula: Formula, point: Point, counts: Array) -> Found | None:

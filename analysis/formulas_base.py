@@ -46,6 +46,7 @@ class Formula:
     sd : exact standard deviation of one replication's value, where known; else it is estimated.
     skew : skewness of one replication's value, where it is far from normal.
     error : standard error that the value has itself, where it comes from other means of the file.
+    se : standard error of the difference, where the file tells; NaN elsewhere.
     slack : what a mean may be off for reasons that the formula leaves out, such as the empty start.
     sure : whether the value has no noise at all.
     side : of a bound: +1 when the mean may not lie above it, -1 below.
@@ -63,6 +64,7 @@ class Formula:
     sd: Callable[[Point], float] | None = None
     skew: Callable[[Point], float] | None = None
     error: Callable[[Point], float] | None = None
+    se: Callable[[Point], float] | None = None
     slack: Callable[[Point], float] | None = None
     sure: bool = False
     side: int = 0

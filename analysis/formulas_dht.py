@@ -59,7 +59,8 @@ SHARES = [
     Formula(
         "smallest share", "min_share", "exact", "theory_places.shares (David, Nagaraja 2003)",
         "nodes that stay, random identifiers; `none`, `log-vs`", _random,
-        lambda p: _share(p, "min"), _DHT, sd=lambda p: _share(p, "min_sd"), skew=lambda p: 2.0,
+        lambda p: _share(p, "min"), _DHT, sd=lambda p: _share(p, "min_sd"),
+        skew=lambda p: 2.0 if positions(p) == 1 else 1.0,
         slack=lambda p: 2e-12,
     ),
     Formula(

@@ -165,7 +165,7 @@ ARCS = [
     Formula(
         "smallest share", "min_share", "exact", "theory_places.shares (David, Nagaraja 2003)",
         "`arcs`, others in every replication; n from 2 on", _arcs,
-        lambda p: _share(p, "min"), sd=lambda p: _share(p, "min_sd"), skew=lambda p: 2.0,
+        lambda p: _share(p, "min"), sd=lambda p: _share(p, "min_sd"), skew=lambda p: 2.0 if p["virtual"] == 1 else 1.0,
         slack=lambda p: 2.0**-62,
     ),
     Formula(

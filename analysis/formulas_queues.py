@@ -307,7 +307,7 @@ CONSERVATION = [
         "Poisson arrivals, settled; lambda times the mean response of the file",
         lambda p: _conserved(p) and np.isfinite(p.get("mean_response", np.nan)),
         lambda p: number(p, "lambda") * p["mean_response"], _QUEUE,
-        error=lambda p: number(p, "lambda") * p["se_response"],
+        error=lambda p: number(p, "lambda") * p["se_response"], se=lambda p: p["se_little"],
         slack=lambda p: 2 * p["mean_queue_length"] * ratio_bias(p)
         + 2 * start_bias(p, float(p["mean_queue_length"])),
     ),
