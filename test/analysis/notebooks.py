@@ -84,6 +84,10 @@ def executed(name: str, path: pathlib.Path) -> None:
     warned = ["".join(o["text"]) for o in outputs if o.get("name") == "stderr"]
     check(f"{name}: no error", not errors, errors)
     check(f"{name}: no warning", not warned, warned)
+    for cell in code:
+        drawn = "".join(cell["source"]).count("potluck.plot_")
+        shown = sum("image/png" in o.get("data", {}) for o in cell["outputs"])
+        check(f"{name}: a picture for each figure", shown == drawn, "".join(cell["source"]))
     check(f"{name}: a picture", any("image/png" in o.get("data", {}) for o in outputs))
     check(f"{name}: a table", any("text/html" in o.get("data", {}) for o in outputs))
     plain = "".join("".join(o["text"]) for o in outputs if o.get("name") == "stdout")
