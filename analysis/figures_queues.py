@@ -55,7 +55,7 @@ def plot_response(ds: xr.Dataset, *, title: str | None = None) -> Figure:
     """
     table = played(ds, "mean_response")
     if (table.get("transient", "none") != "none").any():
-        raise ValueError("this job tells of the way from the empty start: see the figure completions")
+        raise ValueError("this job tells of the way from the empty start: draw completions")
     layout = plan(table, most=9)
     with_theory(layout.table)
     looks = styles(layout.table["curve"])
