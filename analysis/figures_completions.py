@@ -83,7 +83,7 @@ def plot_completions(ds: xr.Dataset, *, title: str | None = None) -> Figure:
         When the job has no `transient`, or one policy only.
     """
     if "completion_local_cdf_batch" not in ds:
-        raise ValueError("this file has no completions; its job needs `transient: {jobs: K, grid: [..]}`")
+        raise ValueError("this file has no completions; its job needs `transient`")
     table = potluck.frame(ds)
     table = table[table["replications"] > 0]
     if table.empty:

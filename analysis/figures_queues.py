@@ -297,6 +297,7 @@ def _response_dots(layout: Plan, looks: dict, title: str) -> Figure:
         part = table[table["panel"] == panel]
         axis.set_title(panel)
         dots(axis, part, "response", rows, looks)
+        scale_y(axis, table["response"], least=10, which="x")
         for _, point in part[part["kind"] != ""].iterrows():
             kinds.add(point["kind"])
             y = rows.index(point["row"])
