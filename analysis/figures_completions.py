@@ -82,8 +82,8 @@ def plot_completions(ds: xr.Dataset, *, title: str | None = None) -> Figure:
     ValueError
         When the job has no `transient`, or one policy only.
     """
-    if "completion_local_batch" not in ds:
-        raise ValueError("this file has no completions; its job needs `transient: {jobs: K}`")
+    if "completion_local_cdf_batch" not in ds:
+        raise ValueError("this file has no completions; its job needs `transient`")
     table = potluck.frame(ds)
     table = table[table["replications"] > 0]
     if table.empty:
@@ -100,8 +100,7 @@ def plot_completions(ds: xr.Dataset, *, title: str | None = None) -> Figure:
               if (table.loc[table["panel"] == p, "curve"] == own).any()]
     if not panels:
         raise ValueError(f"no point of the baseline {own} has a replication yet")
-    with_grid = "completion_local_cdf_batch" in ds
-    figure, axes = sheet(2 * len(panels), 1 + with_grid, 1.5)
+    figure, axes = sheet(2 * len(panels), 2, 1.5)
     drawn = []
     for i, panel in enumerate(panels):
         part = table[table["panel"] == panel]
@@ -113,10 +112,9 @@ def plot_completions(ds: xr.Dataset, *, title: str | None = None) -> Figure:
             drawn.append(_means(line[0], ds, sense, base, pairs, names))
             if panel and not j:
                 line[0].set_title(f"{panel}\n", loc="left", fontweight="bold")
-            if with_grid:
-                drawn.append(_laws(line[1], ds, sense, base, pairs, names))
+            drawn.append(_laws(line[1], ds, sense, base, pairs, names))
     axes[-1, 0].set_xlabel("k, which completion")
-    axes[-1, -1].set_xlabel("t (time)" if with_grid else "k, which completion")
+    axes[-1, 1].set_xlabel("t (time)")
     note = (f"Differences to {own}, with paired 95 % intervals. Left, above 0: later than it; "
             "right, above 0: more likely to be so far by t." + _missing(table, ds, panels)
             + f" {layout.left_out}")

@@ -150,7 +150,7 @@ def finish(figure: Figure, title: str, note: str, names: Mapping[str, Style] | N
         figure.tight_layout(rect=room)
     if key and names:
         _key(figure, names, key)
-    figure.canvas.draw()
+    figure.draw_without_rendering()
 
 
 def _broken(figure: Figure) -> bool:

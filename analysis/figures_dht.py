@@ -94,8 +94,8 @@ def plot_queries(ds: xr.Dataset, *, title: str | None = None) -> Figure:
     """Success of queries, a dot for each point, with 95 % intervals (Student).
 
     A row for each setting; of one row, balancers (or where there is but one, what varies first,
-    such as the namespace) lie below one another. Open diamonds are Table I of Ledlie and Seltzer (2005),
-    where the job is theirs.
+    such as the namespace) lie below one another. Open diamonds are Table I of Ledlie and
+    Seltzer (2005), where the job is theirs.
 
     Parameters
     ----------

@@ -55,7 +55,7 @@ def plot_response(ds: xr.Dataset, *, title: str | None = None) -> Figure:
     """
     table = played(ds, "mean_response")
     if (table.get("transient", "none") != "none").any():
-        raise ValueError("this job tells of the way from the empty start: see the figure completions")
+        raise ValueError("this job tells of the way from the empty start: draw completions")
     layout = plan(table, most=9)
     with_theory(layout.table)
     looks = styles(layout.table["curve"])
@@ -297,6 +297,7 @@ def _response_dots(layout: Plan, looks: dict, title: str) -> Figure:
         part = table[table["panel"] == panel]
         axis.set_title(panel)
         dots(axis, part, "response", rows, looks)
+        scale_y(axis, table["response"], least=10, which="x")
         for _, point in part[part["kind"] != ""].iterrows():
             kinds.add(point["kind"])
             y = rows.index(point["row"])

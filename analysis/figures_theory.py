@@ -89,7 +89,7 @@ def tail(point: pd.Series) -> tuple[str, Callable[[np.ndarray], np.ndarray]] | N
 
 def closed(point: pd.Series) -> bool:
     """Whether the load of every server is lambda E[S]: no failures, all servers alike."""
-    alike = point["policy"] != "random" or not naming.present(point.get("policy_shares"))
+    alike = point["policy"] != "random" or not naming.present(point.get("shares"))
     plain = point.get("failures", "none") == "none" and naming.present(point.get("lambda"))
     names = ("arrival_rates", "service_rates")
     return alike and plain and not any(naming.present(point.get(x)) for x in names)
@@ -144,7 +144,7 @@ def _times_up_down(point: pd.Series) -> tuple[theory.Moments, theory.Moments] | 
 def _alone(point: pd.Series) -> bool:
     """Whether every server is a queue of its own with Poisson arrivals."""
     if point["policy"] == "random":
-        return not naming.present(point.get("policy_shares"))
+        return not naming.present(point.get("shares"))
     return point["policy"] == "one-choice" or (
         point["policy"] == "choices" and point.get("d") == 1
     )
