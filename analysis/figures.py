@@ -46,8 +46,8 @@ PLOTS = (
     Plot("tradeoff", "figures_tradeoff", ("balls", "queue"), "balance against cost"),
     Plot("topologies", "figures_topologies", ("balls",), "balance lost, cost saved by topology"),
     Plot("maxload", "figures_topologies", ("balls",), "maximum load against the number of servers"),
-    Plot("loads", "figures_loads", ("balls", "queue"), "how many servers have at least such a load"),
-    Plot("places", "figures_places", ("balls", "queue"), "where the loads are: ring, torus, plane .."),
+    Plot("loads", "figures_loads", ("balls", "queue"), "share of servers by load, as a tail"),
+    Plot("places", "figures_places", ("balls", "queue"), "mean load of each server in its place"),
 )
 
 

@@ -97,7 +97,8 @@ def plot_topologies(ds: xr.Dataset, *, title: str | None = None) -> Figure:
         for y in range(1, len(rows_)):
             axis.axhline(y - 0.5, color="0.85", linewidth=0.5, zorder=0)
     under = _legend(figure, hops)
-    above = drawing.suptitle(figure, title or ds.attrs.get("title") or "Balance lost and cost saved")
+    words = title or ds.attrs.get("title") or "Balance lost and cost saved"
+    above = drawing.suptitle(figure, words)
     height = figure.get_size_inches()[1]
     figure.tight_layout(rect=(0, under / height, 1, 1 - above / height), w_pad=0.6)
     return figure
@@ -213,7 +214,6 @@ def _variation_scale(axis: Axes, lowest: float, highest: float) -> None:
     axis.set_xscale("log")
     axis.set_xlim(lowest, 1.6 * max(highest, PUBLISHED_TV[1]))
     axis.axvspan(*PUBLISHED_TV, color=_PUBLISHED_COLOUR, zorder=0)
-    axis.xaxis.set_major_formatter(lambda x, _: f"{x:g}")
     axis.xaxis.set_major_locator(LogLocator(numticks=6))
     axis.xaxis.set_minor_locator(NullLocator())
 
