@@ -136,7 +136,10 @@ def _drawn(
     beside = 2 if len(rows) > 1 else len(rows[0])
     across = [widest if m else max(beside, len(row)) for row, m in zip(rows, mapped)]
     square = min((width - right) / widest - 0.2, 2.6)
-    heights = [square + 0.3 if m else 1.9 for m in mapped]
+    heights = [
+        square * max(_aspect(maps[at]) for (at, *_) in row) + 0.35 if m else 1.9
+        for row, m in zip(rows, mapped)
+    ]
     figure = plt.figure(figsize=(width, sum(heights) + 0.75))
     grid = figure.add_gridspec(len(rows), 12, height_ratios=heights)
     unit = "mean queue" if "server_queue" in ds else "mean load"
@@ -154,7 +157,7 @@ def _drawn(
                 _draw_map(axis, maps[at], loads[at], scale)
                 maps_drawn.append(axis)
             elif kind == "line":
-                _draw_line(axis, maps[at], loads[at], f"{unit} (jobs)")
+                _draw_line(axis, maps[at], loads[at], "" if j else f"{unit} (jobs)")
             else:
                 shown = [p for p in points if curve_label(table.loc[p]) in styles]
                 for p in shown:
@@ -163,6 +166,10 @@ def _drawn(
                 _finish_curves(axis, maps[at], table.loc[at], f"{unit} (jobs)")
                 axis.set_ylabel("" if j else axis.get_ylabel())
                 named.append(axis)
+        lined = [a for a in figure.axes[-len(row) :] if a.lines and maps[row[0][0]].kind == "line"]
+        ends = np.array([a.get_ylim() for a in lined])
+        for axis in lined:
+            axis.set_ylim(ends[:, 0].min(), ends[:, 1].max())
     under = drawing.note(figure, f"{told} {fewer if named else ''}")
     above = drawing.suptitle(figure, title or ds.attrs.get("title") or "Where the loads are")
     height = figure.get_size_inches()[1]
@@ -269,6 +276,11 @@ def _positions(source: str | os.PathLike | np.ndarray) -> np.ndarray:
 
 def _is_map(place: _Map) -> bool:
     return place.kind in ("image", "dots")
+
+
+def _aspect(place: _Map) -> float:
+    """Height over width, at most 1."""
+    return min(1.0, place.places.shape[0] / place.places.shape[1]) if place.kind == "image" else 1
 
 
 def _ends(loads: np.ndarray) -> tuple[float, float]:
