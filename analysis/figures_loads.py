@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import potluck
 import xarray as xr
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import MaxNLocator, NullLocator
 from potluck import drawing, naming, predicted
 from potluck.figures import STYLES
 
@@ -190,6 +190,7 @@ def _draw(
             axis.plot(k, np.where(values[k] >= floor, values[k], np.nan), color="black", **look)
     axis.set_yscale("log")
     axis.set_ylim(floor, 1.6)
+    axis.yaxis.set_minor_locator(NullLocator())
     axis.set_xlim(1 - 0.04 * max(last - 1, 1), last + 0.04 * max(last - 1, 1))
     axis.xaxis.set_major_locator(MaxNLocator(6, integer=True))
     axis.grid(True, which="major", color="0.92", linewidth=0.5)

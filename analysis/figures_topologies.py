@@ -266,7 +266,10 @@ def _servers_scale(axis: Axes, servers: pd.Series, columns: int) -> None:
     first, last = servers.min(), servers.max()
     axis.set_xscale("log")
     axis.set_xlim(first / 1.4, last * (last / first) ** (1.05 if columns > 1 else 0.5))
-    counts = sorted(servers.unique())
+    counts = [first]
+    for n in sorted(servers.unique()):  # those with room for their numbers
+        if np.log(n / counts[-1]) > 0.08 * np.log(last / first):
+            counts.append(n)
     axis.xaxis.set_major_locator(FixedLocator(counts))
     if any(np.log10(n) % 1 for n in counts):
         axis.xaxis.set_major_formatter(lambda x, _: naming.number(round(x)))

@@ -45,8 +45,7 @@ seed: 2
 replications: 30
 topology:
   - ring: {n: [20, 300]}
-  - line: {n: 30}
-  - torus: {sides: [5x4, 3x4x5]}
+  - torus: {sides: 3x4x5}
   - grid: {sides: 6x6}
   - tree: {n: 31, children: 2}
   - star: {n: 12}
@@ -317,7 +316,7 @@ def main() -> int:
         folder = pathlib.Path(name)
         paths = [play(program, folder, job) for job in JOBS]
         by_name = {p.stem: p for p in paths}
-        parts = [part_of(by_name[job], f"part-of-{job}") for job in ("near", "placed", "queue")]
+        parts = [part_of(by_name[job], f"part-of-{job}") for job in ("placed", "queue")]
         what_they_say(all_figures(paths + parts))
         numbers(by_name["arcs"], by_name["near"], by_name["placed"], program)
         command_line(folder, by_name["placed"])
