@@ -89,7 +89,7 @@ def panel_title(axis: Axes, text: str, width: float) -> None:
 
 def wrapped(text: str, letters: int) -> list[str]:
     """Lines at most so many letters long where words allow it, broken after commas if that does."""
-    parts = text.split(", ")
+    parts = " ".join(text.split()).split(", ")
     commas = max(map(len, parts)) < letters
     words = [f"{p}," for p in parts[:-1]] + parts[-1:] if commas else text.split()
     lines = [""]

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import potluck
 import xarray as xr
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import MaxNLocator, NullLocator
 from potluck import drawing, naming, predicted
 from potluck.figures import STYLES
 
@@ -56,19 +56,21 @@ def plot_loads(ds: xr.Dataset, *, title: str | None = None) -> Figure:
     if table.empty:
         raise ValueError("no point of this file has been played yet")
     panels, told = _some_panels(table)
-    styles, fewer = _styles(pd.concat([part for _, part in panels]))
+    styles, fewer = curve_styles(pd.concat([part for _, part in panels]))
     columns = len(panels) if len(panels) < 3 else 2 if len(panels) in (4,) else 3
     lines = -(-len(panels) // columns)
     width = drawing.PAGE if columns > 1 else 1.3 * drawing.COLUMN
+    each = 1.75 if columns > 2 else 2.6
     figure, axes = plt.subplots(
-        lines, columns, figsize=(width, 0.9 + (1.75 if columns > 2 else 2.6) * lines), sharey=True, squeeze=False
+        lines, columns, figsize=(width, 0.9 + each * lines), sharey=True, squeeze=False
     )
     unit = "of time" if law == "load_time" else "of servers"
     kinds: set[str] = set()
     floor = _floor(tail, np.concatenate([part.index for _, part in panels]))
     for axis, (name, part) in zip(axes.flat, panels):
         drawing.panel_title(axis, name, (width - 0.5) / columns - 0.15)
-        kinds |= _draw(axis, part[[_name(p) in styles for _, p in part.iterrows()]], tail, styles, floor)
+        shown = [curve_label(p) in styles for _, p in part.iterrows()]
+        kinds |= _draw(axis, part[shown], tail, styles, floor)
         axis.set_xlabel("load x (jobs)")
     for axis in axes[:, 0]:
         axis.set_ylabel(f"share {unit}\nwith load ≥ x")
@@ -82,36 +84,16 @@ def plot_loads(ds: xr.Dataset, *, title: str | None = None) -> Figure:
     return figure
 
 
-# -------------------------------------------------------------------------------------------------
+def curve_label(point: pd.Series) -> str:
+    """The policy with all its parameters."""
+    name = naming.curve_name(point)
+    if not naming.present(point.get("k")):
+        return name
+    k = f"k = {naming.number(point['k'])}"
+    return f"{name[:-1]}, {k})" if name.endswith(")") else f"{name} ({k})"
 
 
-def _some_panels(table: pd.DataFrame) -> tuple[list[tuple[str, pd.DataFrame]], str]:
-    """At most so many settings, and a sentence on which these are."""
-    everything = len(list(naming.panels(table)))
-    words = []
-    for name in ("ties", "n", "sides", "dim"):
-        if len(list(naming.panels(table))) <= _MOST_PANELS:
-            break
-        if name in table and table[name].map(naming.present).all() and table[name].nunique() > 1:
-            kept = table[name].max() if name == "n" else table[name].iloc[-1 if name != "ties" else 0]
-            table = table[table[name] == kept]
-            shown = naming.number(kept) if name == "n" else str(kept)
-            words.append(f"{name} {shown}" if name != "n" else f"n = {shown}")
-    panels = list(naming.panels(table))
-    if len(panels) > 4:  # short names, without what does not differ
-        constant = [c for c in table if c != "topology" and table[c].nunique(dropna=False) < 2]
-        names = naming.settings(table, constant)
-        panels = [(names[part.index[0]], part) for _, part in panels]
-    if len(panels) > _MOST_PANELS:
-        at = np.unique(np.linspace(0, len(panels) - 1, _MOST_PANELS).astype(int))
-        panels = [panels[i] for i in at]
-    if len(panels) == everything:
-        return panels, ""
-    which = f", those with {' and '.join(words)}" if words else ""
-    return panels, f"{len(panels)} of {everything} settings{which}."
-
-
-def _styles(table: pd.DataFrame) -> tuple[dict[str, tuple[str, str, str]], str]:
+def curve_styles(table: pd.DataFrame) -> tuple[dict[str, tuple[str, str, str]], str]:
     """Colour, marker and line of each curve, the same in every panel; and a sentence on which k are
     left out.
     """
@@ -119,12 +101,12 @@ def _styles(table: pd.DataFrame) -> tuple[dict[str, tuple[str, str, str]], str]:
     colours = {p: STYLES[i % len(STYLES)] for i, p in enumerate(table["policy"].unique())}
     curves, fewer = {}, False
     for _, part in table.groupby("policy_", sort=False):
-        names = dict.fromkeys(_name(p) for _, p in part.iterrows())
+        names = dict.fromkeys(curve_label(p) for _, p in part.iterrows())
         if "k" in part and part["k"].nunique() > _HOPS:
             hops = np.sort(part["k"].unique())
             near = np.argmin(np.abs(np.log(hops) - np.log(hops[[0, -1]]).mean()))
             kept = part[part["k"].isin(hops[[0, near, -1]])]
-            names, fewer = dict.fromkeys(_name(p) for _, p in kept.iterrows()), True
+            names, fewer = dict.fromkeys(curve_label(p) for _, p in kept.iterrows()), True
         colour, marker = colours[part["policy"].iloc[0]]
         for name in names:
             i = sum(c == colour for c, *_ in curves.values())
@@ -139,13 +121,33 @@ def _styles(table: pd.DataFrame) -> tuple[dict[str, tuple[str, str, str]], str]:
     return curves, told + (f" The first {_MOST_CURVES} policies." if lacking > 0 else "")
 
 
-def _name(point: pd.Series) -> str:
-    """The policy with all its parameters."""
-    name = naming.curve_name(point)
-    if not naming.present(point.get("k")):
-        return name
-    k = f"k = {naming.number(point['k'])}"
-    return f"{name[:-1]}, {k})" if name.endswith(")") else f"{name} ({k})"
+# -------------------------------------------------------------------------------------------------
+
+
+def _some_panels(table: pd.DataFrame) -> tuple[list[tuple[str, pd.DataFrame]], str]:
+    """At most so many settings, and a sentence on which these are."""
+    everything = len(list(naming.panels(table)))
+    words = []
+    for name in ("ties", "n", "sides", "dim"):
+        if len(list(naming.panels(table))) <= _MOST_PANELS:
+            break
+        if name in table and table[name].map(naming.present).all() and table[name].nunique() > 1:
+            kept = table[name].iloc[0] if name == "ties" else table[name].iloc[-1]
+            kept = table[name].max() if name == "n" else kept
+            table = table[table[name] == kept]
+            words.append(f"n = {naming.number(kept)}" if name == "n" else f"{name} {kept}")
+    panels = list(naming.panels(table))
+    if len(panels) > 4:  # short names, without what does not differ
+        constant = [c for c in table if c != "topology" and table[c].nunique(dropna=False) < 2]
+        names = naming.settings(table, constant)
+        panels = [(names[part.index[0]], part) for _, part in panels]
+    if len(panels) > _MOST_PANELS:
+        at = np.unique(np.linspace(0, len(panels) - 1, _MOST_PANELS).astype(int))
+        panels = [panels[i] for i in at]
+    if len(panels) == everything:
+        return panels, ""
+    which = f", those with {' and '.join(words)}" if words else ""
+    return panels, f"{len(panels)} of {everything} settings{which}."
 
 
 def _floor(tail: xr.Dataset, points: np.ndarray) -> float:
@@ -167,7 +169,7 @@ def _draw(
     last = max([load[above[at] >= floor].max() for at in part.index], default=1.0)
     kinds = set()
     for at, point in part.iterrows():
-        name = _name(point)
+        name = curve_label(point)
         colour, marker, line = styles[name]
         here = (load > 0) & (above[at] >= floor)
         y = above[at][here]
@@ -188,6 +190,7 @@ def _draw(
             axis.plot(k, np.where(values[k] >= floor, values[k], np.nan), color="black", **look)
     axis.set_yscale("log")
     axis.set_ylim(floor, 1.6)
+    axis.yaxis.set_minor_locator(NullLocator())
     axis.set_xlim(1 - 0.04 * max(last - 1, 1), last + 0.04 * max(last - 1, 1))
     axis.xaxis.set_major_locator(MaxNLocator(6, integer=True))
     axis.grid(True, which="major", color="0.92", linewidth=0.5)

@@ -15,12 +15,13 @@ from matplotlib.colors import Normalize
 from matplotlib.ticker import MaxNLocator
 from potluck import drawing, naming
 from potluck.figures import STYLES
+from potluck.figures_loads import curve_label, curve_styles
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_MOST_PANELS, _MOST_COLUMNS = 24, 4
+_MOST_ROWS, _MOST_COLUMNS = 6, 4
 #: A circle with more servers than that is drawn as a line.
 _ON_CIRCLE = 200
 _BOXES = ("torus", "grid")
@@ -65,7 +66,7 @@ def plot_places(
     Returns
     -------
     matplotlib.figure.Figure
-        A panel for each point, those of a setting beside each other.
+        Maps have a panel for each point, curves one for each setting.
 
     Raises
     ------
@@ -91,18 +92,31 @@ def plot_places(
     }
     if not maps:
         raise ValueError(_why_not(table))
-    groups = [[at for at in part.index if at in maps] for _, part in naming.panels(table)]
-    groups = [points for points in groups if points]
-    columns = min(max(map(len, groups)), _MOST_COLUMNS)
-    cells = [[*points[i : i + columns]] for points in groups for i in range(0, len(points), columns)]
-    told = [_told(table, maps)]
-    if sum(map(len, cells)) > _MOST_PANELS:
-        told.append(f"The first {_MOST_PANELS} of {sum(map(len, cells))} points.")
-        cells = cells[: max(1, _MOST_PANELS // columns)]
-    return _drawn(ds, title, table, loads, maps, cells, told)
+    rows, told = _rows(table, maps)
+    return _drawn(ds, title, table, loads, maps, rows, f"{_told(table, maps)} {told}")
 
 
 # -------------------------------------------------------------------------------------------------
+
+
+def _rows(table: pd.DataFrame, maps: dict[int, _Map]) -> tuple[list[list[list[int]]], str]:
+    """The points of each panel of each row: maps have one, curves of a setting share one; and a
+    sentence on what there is no room for.
+    """
+    settings = [[at for at in part.index if at in maps] for _, part in naming.panels(table)]
+    flat = [[at for at in points if maps[at].kind != "curve"] for points in settings]
+    columns = max(1, min(max(map(len, flat), default=1), _MOST_COLUMNS))
+    rows = [
+        [[at] for at in points[i : i + columns]]
+        for points in flat
+        for i in range(0, len(points), columns)
+    ]
+    curves = [c for points in settings if (c := [at for at in points if maps[at].kind == "curve"])]
+    rows += [curves[i : i + 2] for i in range(0, len(curves), 2)]
+    told = ""
+    if len(rows) > _MOST_ROWS:
+        told = f"The first {sum(map(len, rows[:_MOST_ROWS]))} of {sum(map(len, rows))} panels."
+    return rows[:_MOST_ROWS], told
 
 
 def _drawn(
@@ -111,42 +125,59 @@ def _drawn(
     table: pd.DataFrame,
     loads: np.ndarray,
     maps: dict[int, _Map],
-    cells: list[list[int]],
-    told: list[str],
+    rows: list[list[list[int]]],
+    told: str,
 ) -> Figure:
-    columns = max(map(len, cells))
-    width = drawing.PAGE if columns > 1 else 1.3 * drawing.COLUMN
-    each = min((width - 0.9) / columns, 2.6)
-    heights = [each + 0.15 if _is_map(maps[line[0]]) else 0.62 * each + 0.4 for line in cells]
-    figure, axes = plt.subplots(
-        len(cells),
-        columns,
-        figsize=(width, sum(heights) + 0.75),
-        squeeze=False,
-        gridspec_kw={"height_ratios": heights},
-    )
+    coloured = [at for row in rows for (at, *_) in row if _is_map(maps[at])]
+    width = drawing.PAGE if max(map(len, rows)) > 1 else 1.3 * drawing.COLUMN
+    right = 0.75 if coloured else 0
+    mapped = [_is_map(maps[row[0][0]]) for row in rows]
+    widest = max([len(row) for row, m in zip(rows, mapped) if m], default=1)
+    beside = 2 if len(rows) > 1 else len(rows[0])
+    across = [widest if m else max(beside, len(row)) for row, m in zip(rows, mapped)]
+    square = min((width - right) / widest - 0.2, 2.6)
+    heights = [
+        square * max(_aspect(maps[at]) for (at, *_) in row) + 0.35 if m else 1.9
+        for row, m in zip(rows, mapped)
+    ]
+    figure = plt.figure(figsize=(width, sum(heights) + 0.75))
+    grid = figure.add_gridspec(len(rows), 12, height_ratios=heights)
     unit = "mean queue" if "server_queue" in ds else "mean load"
-    drawn = [at for line in cells for at in line if _is_map(maps[at])]
-    scale = Normalize(*_ends(loads[drawn])) if drawn else None
+    scale = Normalize(*_ends(loads[coloured])) if coloured else None
     short = naming.settings(table, [c for c in table if table[c].nunique(dropna=False) < 2])
-    for line, row in zip(cells, axes):
-        for axis in row[len(line) :]:
-            axis.set_visible(False)
-        for axis, at in zip(row, line):
-            point = table.loc[at]
-            drawing.panel_title(axis, f"{short[at]}\n{_name(point)}", (width - 0.8) / columns - 0.1)
+    styles, fewer = curve_styles(table)
+    maps_drawn, named = [], []
+    for i, (row, n) in enumerate(zip(rows, across)):
+        for j, points in enumerate(row):
+            axis = figure.add_subplot(grid[i, 12 // n * j : 12 // n * (j + 1)])
+            at, kind = points[0], maps[points[0]].kind
+            name = short[at] if kind == "curve" else f"{short[at]}\n{curve_label(table.loc[at])}"
+            drawing.panel_title(axis, name, (width - right) / n - 0.25)
             if _is_map(maps[at]):
                 _draw_map(axis, maps[at], loads[at], scale)
+                maps_drawn.append(axis)
+            elif kind == "line":
+                _draw_line(axis, maps[at], loads[at], "" if j else f"{unit} (jobs)")
             else:
-                _draw_line(axis, maps[at], loads[at], point, f"{unit} (jobs)")
-        _share(row[: len(line)], [maps[at] for at in line])
-    under = drawing.note(figure, " ".join(told))
+                shown = [p for p in points if curve_label(table.loc[p]) in styles]
+                for p in shown:
+                    label = curve_label(table.loc[p])
+                    _draw_curve(axis, maps[p], label, styles[label])
+                _finish_curves(axis, maps[at], table.loc[at], f"{unit} (jobs)")
+                axis.set_ylabel("" if j else axis.get_ylabel())
+                named.append(axis)
+        lined = [a for a in figure.axes[-len(row) :] if a.lines and maps[row[0][0]].kind == "line"]
+        ends = np.array([a.get_ylim() for a in lined])
+        for axis in lined:
+            axis.set_ylim(ends[:, 0].min(), ends[:, 1].max())
+    under = drawing.note(figure, f"{told} {fewer if named else ''}")
     above = drawing.suptitle(figure, title or ds.attrs.get("title") or "Where the loads are")
     height = figure.get_size_inches()[1]
-    right = 1 - 0.75 / width if drawn else 1
-    figure.tight_layout(rect=(0, under / height, right, 1 - above / height))
-    if drawn:
-        _colour_bar(figure, axes, cells, maps, scale, f"{unit} (jobs)")
+    figure.tight_layout(rect=(0, under / height, 1 - right / width, 1 - above / height))
+    for axis in named:
+        drawing.end_labels(axis)
+    if coloured:
+        _colour_bar(figure, maps_drawn, scale, f"{unit} (jobs)")
     return figure
 
 
@@ -190,8 +221,8 @@ def _by_degree(ds: xr.Dataset, at: int, point: pd.Series) -> _Map | None:
     if "degree_servers" not in ds:
         return None
     count, load = (ds[name].values[at].astype(float) for name in ("degree_servers", "degree_load"))
-    here = count > 0
-    if not here.any():
+    here = count >= 10  # too few servers tell nothing
+    if here.sum() < 2:  # a curve needs several degrees
         return None
     middle = (ds["degree_bin"].values.astype(float) + ds["degree_bin_upper"].values) / 2
     each = count[here] / max(float(point["replications"]), 1)
@@ -232,7 +263,8 @@ def _positions(source: str | os.PathLike | np.ndarray) -> np.ndarray:
         found = np.asarray(source, float)
     else:
         text = pathlib.Path(source).read_text(encoding="utf-8").replace(",", " ")
-        rows = [line.split() for line in text.splitlines() if line.strip()[:1] not in ("", "#", "%")]
+        lines = (line.split() for line in text.splitlines())
+        rows = [row for row in lines if row and row[0][0] not in "#%"]
         try:
             found = np.array([[float(x) for x in row[:2]] for row in rows])
         except ValueError:
@@ -246,9 +278,9 @@ def _is_map(place: _Map) -> bool:
     return place.kind in ("image", "dots")
 
 
-def _name(point: pd.Series) -> str:
-    name = naming.curve_name(point)
-    return f"{name}, k = {naming.number(point['k'])}" if naming.present(point.get("k")) else name
+def _aspect(place: _Map) -> float:
+    """Height over width, at most 1."""
+    return min(1.0, place.places.shape[0] / place.places.shape[1]) if place.kind == "image" else 1
 
 
 def _ends(loads: np.ndarray) -> tuple[float, float]:
@@ -271,54 +303,48 @@ def _draw_map(axis: Axes, place: _Map, loads: np.ndarray, scale: Normalize) -> N
     axis.margins(0.06)
 
 
-def _draw_line(
-    axis: Axes, place: _Map, loads: np.ndarray, point: pd.Series, label: str
-) -> None:
-    colour, marker = STYLES[0]
-    if place.kind == "line":
-        loads = loads[: len(place.places)]
-        axis.plot(place.places, loads, ".", color=colour, markersize=2)
-        axis.axhline(loads.mean(), color="0.4", linewidth=0.7)
-    else:
-        x, mean, half = place.places
-        axis.errorbar(x, mean, half, color=colour, marker=marker, markersize=3.5)
-        axis.axhline(naming.jobs_per_server(point), color="0.4", linewidth=0.7, linestyle="--")
-        axis.margins(x=0.08)
-    if place.axis == "degree" and x.max() > 30 * max(x.min(), 1):
-        axis.set_xscale("symlog", linthresh=max(x.min(), 1))
-    else:
-        axis.xaxis.set_major_locator(MaxNLocator(6, integer=True))
+def _draw_line(axis: Axes, place: _Map, loads: np.ndarray, label: str) -> None:
+    loads = loads[: len(place.places)]
+    axis.plot(place.places, loads, ".", color=STYLES[0][0], markersize=2)
+    axis.axhline(loads.mean(), color="0.4", linewidth=0.7)
+    axis.xaxis.set_major_locator(MaxNLocator(6, integer=True))
     axis.set_xlabel(place.axis)
     axis.set_ylabel(label)
     axis.grid(True, color="0.92", linewidth=0.5)
 
 
-def _share(axes: np.ndarray, places: list[_Map]) -> None:
-    """One scale of loads for the curves of a line of panels."""
-    curves = [a for a, p in zip(axes, places) if not _is_map(p)]
-    if curves:
-        low, high = (f(x) for f, x in zip((min, max), zip(*(a.get_ylim() for a in curves))))
-        for axis in curves:
-            axis.set_ylim(low, high)
-        for axis in curves[1:]:
-            axis.set_ylabel("")
-            axis.tick_params(labelleft=False)
+def _draw_curve(axis: Axes, place: _Map, label: str, style: tuple[str, str, str]) -> None:
+    colour, marker, line = style
+    x, mean, half = place.places
+    look = {"color": colour, "marker": marker, "linestyle": line, "markersize": 3.5}
+    axis.errorbar(x, mean, half, linewidth=0.9, elinewidth=0.8, label=label, **look)
 
 
-def _colour_bar(
-    figure: Figure,
-    axes: np.ndarray,
-    cells: list[list[int]],
-    maps: dict[int, _Map],
-    scale: Normalize,
-    label: str,
-) -> None:
-    """At the right, as high as the maps."""
-    rows = [row for row, line in zip(axes, cells) if _is_map(maps[line[0]])]
-    boxes = [axis.get_position() for row in rows for axis in row[:1]]
+def _finish_curves(axis: Axes, place: _Map, point: pd.Series, label: str) -> None:
+    """The mean of all servers, and room at the right for the names of the curves."""
+    ratio, x = naming.jobs_per_server(point), place.places[0]
+    if np.isfinite(ratio):
+        axis.axhline(ratio, color="0.4", linewidth=0.7, linestyle="--", zorder=0)
+    first, last = x.min(), x.max()
+    if place.axis == "degree" and last > 10 * max(first, 1):
+        axis.set_xscale("log")
+        axis.set_xlim(max(first, 0.8) / 1.3, last * (last / max(first, 0.8)) ** 0.8)
+        axis.xaxis.set_major_formatter(lambda v, _: f"{v:g}")
+    else:
+        axis.set_xlim(first - 0.06 * (last - first), last + 0.75 * (last - first))
+        step = max(1, round((last - first) / 5))
+        axis.set_xticks(np.arange(np.ceil(first), last + 0.5, step))
+    axis.set_xlabel(place.axis)
+    axis.set_ylabel(label)
+    axis.grid(True, color="0.92", linewidth=0.5)
+
+
+def _colour_bar(figure: Figure, axes: list[Axes], scale: Normalize, label: str) -> None:
+    """At the right, beside the maps."""
+    boxes = [axis.get_position() for axis in axes]
     low, high = min(b.y0 for b in boxes), max(b.y1 for b in boxes)
-    width = figure.get_size_inches()[0]
-    middle, half = (low + high) / 2, min(high - low, 2.6 / figure.get_size_inches()[1]) / 2
+    width, height = figure.get_size_inches()
+    middle, half = (low + high) / 2, min(high - low, 2.6 / height) / 2
     strip = figure.add_axes((1 - 0.68 / width, middle - half, 0.12 / width, 2 * half))
     figure.colorbar(plt.cm.ScalarMappable(scale, _COLOURS), cax=strip, label=label)
 
@@ -327,9 +353,10 @@ def _told(table: pd.DataFrame, maps: dict[int, _Map]) -> str:
     """How noisy a place is, and what has no panel."""
     words = []
     if "mean_load_variance" in table:
-        noise = np.sqrt(table["mean_load_variance"] / table["replications"].clip(lower=1))[list(maps)]
+        noise = np.sqrt(table["mean_load_variance"] / table["replications"])[list(maps)]
         if noise.notna().any() and any(m.kind != "curve" for m in maps.values()):
-            words.append(f"Noise of a single server: about ± {1.96 * noise.median():.2g} jobs (95 %).")
+            about = f"{1.96 * noise.median():.2g}"
+            words.append(f"Noise of a single server: about ± {about} jobs (95 %).")
     if any(m.kind == "curve" for m in maps.values()):
         words.append("Bars: 95 % intervals; broken line: jobs per server.")
     lacking = table.drop(index=list(maps))

@@ -12,6 +12,7 @@ import xarray as xr
 from matplotlib.ticker import FixedLocator, LogLocator, MaxNLocator, NullLocator
 from potluck import drawing, naming, predicted
 from potluck.figures import PUBLISHED_SAVING, PUBLISHED_TV, STYLES, lowest_variation
+from potluck.figures_loads import curve_label, curve_styles
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,7 +53,8 @@ def plot_topologies(ds: xr.Dataset, *, title: str | None = None) -> Figure:
     table = potluck.frame(ds)
     if "k" not in table or "tv" not in table or not np.isfinite(table["tv"]).any():
         raise ValueError("this figure needs a baseline (see `baseline`) and policies with a k")
-    table["setting"] = naming.settings(table)
+    constant = [c for c in table if c != "topology" and table[c].nunique(dropna=False) < 2]
+    table["setting"] = naming.settings(table, constant)
     own = naming.baseline_of(ds, table)
     near = table[table["k"].map(naming.present) & np.isfinite(table["tv"]) & ~own]
     if near.empty:
@@ -65,7 +67,9 @@ def plot_topologies(ds: xr.Dataset, *, title: str | None = None) -> Figure:
         )
     hops = sorted(near["k"].unique())
     baseline = naming.curve_name(table[own].iloc[0]) if own.any() else "the baseline"
-    each = float(np.clip(0.07 * len(hops) + 0.1, 0.32, 1.2))
+    names = ["\n".join(drawing.wrapped(name, 27)) for name in rows_]
+    lines = 1 + max(name.count("\n") for name in names)
+    each = max(float(np.clip(0.07 * len(hops) + 0.1, 0.32, 1.2)), 0.13 * lines + 0.08)
     width = max(drawing.PAGE, 2.0 + 1.25 * 2 * len(policies))
     figure, axes = plt.subplots(
         1, 2 * len(policies), figsize=(width, 1.5 + each * len(rows_)), sharey=True
@@ -89,7 +93,6 @@ def plot_topologies(ds: xr.Dataset, *, title: str | None = None) -> Figure:
                 j = hops.index(point["k"])
                 at = y + 0.8 * ((j + 0.5) / len(hops) - 0.5)
                 _dot(balance, cost, point, at, _hop_style(j, len(hops)))
-    names = ["\n".join(drawing.wrapped(name, 27)) for name in rows_]
     for axis in axes:
         axis.set_ylim(len(rows_) - 0.5, -0.5)
         axis.set_yticks(range(len(rows_)), names)
@@ -97,7 +100,8 @@ def plot_topologies(ds: xr.Dataset, *, title: str | None = None) -> Figure:
         for y in range(1, len(rows_)):
             axis.axhline(y - 0.5, color="0.85", linewidth=0.5, zorder=0)
     under = _legend(figure, hops)
-    above = drawing.suptitle(figure, title or ds.attrs.get("title") or "Balance lost and cost saved")
+    words = title or ds.attrs.get("title") or "Balance lost and cost saved"
+    above = drawing.suptitle(figure, words)
     height = figure.get_size_inches()[1]
     figure.tight_layout(rect=(0, under / height, 1, 1 - above / height), w_pad=0.6)
     return figure
@@ -138,8 +142,12 @@ def plot_maxload(ds: xr.Dataset, *, title: str | None = None) -> Figure:
         servers_=[naming.servers(p) for _, p in table.iterrows()],
         ratio=[naming.jobs_per_server(p) for _, p in table.iterrows()],
     )
-    if table["servers_"].nunique() < 2:
+    several = table.groupby(["setting", "ratio"])["servers_"].transform("nunique") > 1
+    table = table[several]
+    if table.empty:
         raise ValueError("this figure needs several numbers of servers, such as `n: [100, 1000]`")
+    shown, fewer = curve_styles(table)
+    table = table[[curve_label(p) in shown for _, p in table.iterrows()]]
     panels = [part for _, part in table.groupby(["setting", "ratio"], sort=False)]
     if len(panels) > _MOST_PANELS:
         raise ValueError(
@@ -169,7 +177,7 @@ def plot_maxload(ds: xr.Dataset, *, title: str | None = None) -> Figure:
         axis.tick_params(labelbottom=True)
     for axis in axes[:, 0]:
         axis.set_ylabel("mean maximum load (jobs)")
-    under = drawing.note(figure, _told(kinds))
+    under = drawing.note(figure, f"{fewer} {_told(kinds)}")
     above = drawing.suptitle(figure, title or ds.attrs.get("title") or "Maximum load")
     height = figure.get_size_inches()[1]
     figure.tight_layout(rect=(0, under / height, 1, 1 - above / height))
@@ -213,7 +221,6 @@ def _variation_scale(axis: Axes, lowest: float, highest: float) -> None:
     axis.set_xscale("log")
     axis.set_xlim(lowest, 1.6 * max(highest, PUBLISHED_TV[1]))
     axis.axvspan(*PUBLISHED_TV, color=_PUBLISHED_COLOUR, zorder=0)
-    axis.xaxis.set_major_formatter(lambda x, _: f"{x:g}")
     axis.xaxis.set_major_locator(LogLocator(numticks=6))
     axis.xaxis.set_minor_locator(NullLocator())
 
@@ -259,7 +266,13 @@ def _servers_scale(axis: Axes, servers: pd.Series, columns: int) -> None:
     first, last = servers.min(), servers.max()
     axis.set_xscale("log")
     axis.set_xlim(first / 1.4, last * (last / first) ** (1.05 if columns > 1 else 0.5))
-    axis.xaxis.set_major_locator(FixedLocator(sorted(servers.unique())))
+    counts = [first]
+    for n in sorted(servers.unique()):  # those with room for their numbers
+        if np.log(n / counts[-1]) > 0.08 * np.log(last / first):
+            counts.append(n)
+    axis.xaxis.set_major_locator(FixedLocator(counts))
+    if any(np.log10(n) % 1 for n in counts):
+        axis.xaxis.set_major_formatter(lambda x, _: naming.number(round(x)))
     axis.xaxis.set_minor_locator(NullLocator())
     axis.grid(True, which="major", color="0.92", linewidth=0.5)
 
@@ -306,7 +319,7 @@ def _told(kinds: set[str]) -> str:
 def _load_curves(axis: Axes, part: pd.DataFrame, colours: dict[str, str]) -> None:
     """Mean maximum loads with intervals; ways to settle ties that change nothing are one curve."""
     seen: dict[str, list[tuple[str, pd.DataFrame]]] = {}
-    part = part.assign(curve=[_line_name(p) for _, p in part.iterrows()])
+    part = part.assign(curve=[curve_label(p) for _, p in part.iterrows()])
     for (name, ties), points in part.groupby(["curve", "ties"], sort=False):
         points = points.sort_values("servers_")
         ways = seen.setdefault(str(name), [])
@@ -320,7 +333,7 @@ def _load_curves(axis: Axes, part: pd.DataFrame, colours: dict[str, str]) -> Non
             axis.errorbar(
                 points["servers_"],
                 points["mean_max_load"],
-                yerr=1.96 * points["se_max_load"],
+                yerr=1.96 * points["se_max_load"].fillna(0),
                 color=colours[policy],
                 linestyle=("-", "--", ":", "-.")[i % 4],
                 marker="osD^"[i % 4],
@@ -333,12 +346,6 @@ def _load_curves(axis: Axes, part: pd.DataFrame, colours: dict[str, str]) -> Non
 
 def _same_loads(a: pd.DataFrame, b: pd.DataFrame) -> bool:
     return np.array_equal(a["mean_max_load"].to_numpy(), b["mean_max_load"].to_numpy())
-
-
-def _line_name(point: pd.Series) -> str:
-    """The policy with all its parameters."""
-    name, k = naming.curve_name(point), point.get("k")
-    return _with(name, f"k = {naming.number(k)}") if naming.present(k) else name
 
 
 def _with(name: str, more: str) -> str:

@@ -90,10 +90,8 @@ def plot_tradeoff(
     for axis in axes[:, 0]:
         axis.set_ylabel(f"total variation to {baseline}\n(smaller: better balanced)")
     under = _legend(figure, axes)
-    above = drawing.suptitle(
-        figure,
-        title or ds.attrs.get("title") or "How much balance is lost when servers are sought nearby?",
-    )
+    words = title or ds.attrs.get("title") or "How much balance is lost near by?"
+    above = drawing.suptitle(figure, words)
     height = figure.get_size_inches()[1]
     figure.tight_layout(rect=(0, under / height, 1, 1 - above / height))
     for axis, (_, part), curves in zip(axes.flat, panels, drawn):
@@ -201,7 +199,8 @@ def _draw_panel(
         )
     baseline = naming.curve_name(own.iloc[0]) if len(own) else "the baseline"
     if len(own):
-        axis.axvline(100, color="0.35", linestyle=":", linewidth=1, label=f"{baseline}, the baseline")
+        look = {"color": "0.35", "linestyle": ":", "linewidth": 1}
+        axis.axvline(100, label=f"{baseline}, the baseline", **look)
     noise = _noise(part)
     if noise > floor:
         axis.axhspan(

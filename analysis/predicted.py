@@ -38,8 +38,8 @@ def load_tail(point: pd.Series, k_max: int) -> tuple[str, np.ndarray] | None:
     if policy == "one-choice":
         return "exact", _above(theory.one_choice_load(int(n), int(m), k_max + 100))[: k_max + 1]
     if topology == "arcs" and policy == "nearest":
-        positions = int(point["virtual"])
-        return "exact", _above(theory.arcs_load(int(n), int(m), k_max + 200, positions))[: k_max + 1]
+        law = theory.arcs_load(int(n), int(m), k_max + 200, int(point["virtual"]))
+        return "exact", _above(law)[: k_max + 1]
     if topology == "arcs" and (policy != "points" or point["ties"] != "fair"):
         return None
     numbers = (_number(point, name) for name in ("d", "beta", "virtual"))

@@ -195,7 +195,7 @@ def figure_of_topologies(path: pathlib.Path) -> None:
         [a.get_title() for a in axes]
         == [f"{p}: {w}" for w in ("balance lost", "cost saved") for p in ("unif-pot", "invsq-pot")],
     )
-    names = [t.get_text() for t in axes[0].get_yticklabels()]
+    names = [" ".join(t.get_text().split()) for t in axes[0].get_yticklabels()]
     check("a row for each topology, the first on top", names == NAMES, names)
     check("the first on top", axes[0].get_ylim()[0] > axes[0].get_ylim()[1])
     near = near[near["k"].notna()]
@@ -214,10 +214,10 @@ def figure_of_topologies(path: pathlib.Path) -> None:
         )
         rows = np.round(np.concatenate([d.get_ydata() for d in dots]).astype(float))
         check(f"{policy}: in their rows", list(rows) == sorted(rows) and len(set(rows)) == len(NAMES))
-    legend = [t.get_text() for t in drawn.legends[0].get_texts()]
+    legend = [t.get_text() for each in drawn.legends for t in each.get_texts()]
     check(
         "the legend",
-        legend[:3] == ["k = 1", "k = 2", "k = 4"] and legend[-2:] == ["noise alone", "published ranges"],
+        legend[-3:] == ["k = 1", "k = 2", "k = 4"] and legend[1:3] == ["noise alone", "published ranges"],
         legend,
     )
     covered(drawn, "topologies")
@@ -240,7 +240,7 @@ def figure_of_maxload(path: pathlib.Path) -> None:
     check(
         "a row of panels for each number of jobs",
         titles
-        == [f"arcs, virtual {v}, {j} per server" for j in ("1 job", "5 jobs") for v in (1, 4)],
+        == [f"arcs, virtual {v}, {j} per server" for v in (1, 4) for j in ("1 job", "5 jobs")],
         titles,
     )
     table = table[(table["balls"] == table["n"]) & (table["virtual"] == 1)]
