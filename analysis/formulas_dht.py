@@ -104,7 +104,7 @@ def _one_hop(p: Point) -> bool:
     hop = p.get("routing") == "one-hop" and p.get("charge") == "delivery"
     plain = p.get("capacity") == "constant" and p.get("destinations") == "uniform"
     queries = number(p, "queries") * _nodes(p)
-    whole = queries == round(queries) and number(p, "per_second") == round(number(p, "per_second"))
+    whole = queries % 1 == 0 and number(p, "per_second") % 1 == 0
     calm = number(p, "maintenance", 0.0) == 0 and p.get("ids") == "random"
     return bool(_fixed(p) and hop and plain and whole and calm and 1 <= queries <= 400)
 

@@ -20,7 +20,7 @@ _NO_RESULTS = ("mean_degree",)
 #: Parameters that belong to a policy: they tell curves and points of one panel apart, not panels.
 POLICY_PARAMETERS = (
     *("policy", "k", "self", "d", "distinct", "beta", "epsilon"),
-    *("policy_shares", "policy_servers", "policy_scope", "targets", "first", "size"),
+    *("shares", "policy_servers", "scope", "targets", "first", "policy_size"),
     *("balancer", "count", "initial", "max", "relief", "split", "rho", "c", "sample"),
     *("on_overload", "kappa", "mode", "margin", "target"),
 )
