@@ -183,7 +183,7 @@ def figure(path: pathlib.Path) -> None:
             len(names) == len(set(names))
             and all(
                 any(p in n for n in names)
-                for p in ("unif-pot", "invsq-pot", "choices", "noise floor")
+                for p in ("unif-pot", "invsq-pot", "choices", "noise alone")
             ),
             names,
         )
