@@ -59,7 +59,7 @@ def main(arguments: list[str] | None = None) -> int:
 def _draw(options: argparse.Namespace) -> int:
     with potluck.open(options.results) as ds:
         figure = figures.function(f"plot_{options.command}")(ds, title=options.title)
-        figure.savefig(options.figure, dpi=150)
+        figure.savefig(options.figure, dpi=200)
     return 0
 
 
