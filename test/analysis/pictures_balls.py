@@ -36,7 +36,7 @@ replications: 40
 topology: [{ring: {n: 300}}, {torus: {sides: 6x7}}]
 policy: [one-choice, pot, {choices: {d: 2}}, {unif-pot: {k: [1, 2, 3, 4, 5, 6, 8, 10, 15, 20]}},
          {invsq-pot: {k: [2, 5, 10]}}]
-balls: [1n, 5n]
+balls: 1n
 baseline: pot
 keep: means
 """,
