@@ -60,6 +60,7 @@ def _draw(options: argparse.Namespace) -> int:
     with potluck.open(options.results) as ds:
         figure = figures.function(f"plot_{options.command}")(ds, title=options.title)
         figure.savefig(options.figure, dpi=200)
+        importlib.import_module("matplotlib.pyplot").close(figure)
     return 0
 
 

@@ -205,7 +205,7 @@ def _touches(box: Bbox, dots: np.ndarray, radius: float) -> bool:
 def apart(heights: np.ndarray, least: float) -> np.ndarray:
     """Ascending heights, those nearer than `least` pushed apart evenly to both sides."""
     placed = heights.astype(float)
-    for _ in range(500):
+    for _ in range(2000):
         short = least - np.diff(placed)
         if (short <= 0.01).all():
             break

@@ -14,6 +14,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.ticker import FixedLocator, NullLocator
+from potluck.drawing import apart
 from potluck.figures import STYLES
 from potluck.figures_facets import Facet
 from scipy import stats
@@ -240,20 +241,6 @@ def dark(colour: str) -> Any:
     light = 0.299 * red + 0.587 * green + 0.114 * blue
     factor = min(1.0, 0.45 / max(light, 1e-9))
     return (red * factor, green * factor, blue * factor)
-
-
-def apart(heights: np.ndarray, least: float) -> np.ndarray:
-    """Ascending heights, those nearer than `least` pushed apart evenly to both sides."""
-    placed = heights.astype(float)
-    for _ in range(2000):
-        short = least - np.diff(placed)
-        if (short <= 0.01).all():
-            break
-        for i in np.flatnonzero(short > 0):
-            push = max(least - (placed[i + 1] - placed[i]), 0.0) / 2
-            placed[i] -= push
-            placed[i + 1] += push
-    return placed
 
 
 def bars(value: Any, half: Any, within: tuple[float, float] | None = None) -> np.ndarray:
