@@ -282,8 +282,7 @@ def together(lab: Lab) -> None:
     expect("files put together", not len(wrong), "\n" + checks.text(wrong.head(5)))
     expect("columns", tuple(table) == checks.COLUMNS, list(table))
     words = checks.summary(table)
-    expect("one sentence", words.endswith(".") and "\n" not in words and "1e-04" in words
-           or "0.0001" in words, words)
+    expect("one sentence", words.endswith(".") and "\n" not in words and "0.0001" in words, words)
 
 
 # -------------------------------------------------------------------------------------------------
