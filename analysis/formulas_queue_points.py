@@ -112,9 +112,15 @@ def horizon(p: Point) -> float:
     return jobs(p) / (naming.servers(p) * number(p, "lambda"))
 
 
+def has_shares(p: Point) -> bool:
+    """Whether `random` picks some servers more often than others."""
+    return has(p, "shares") or has(p, "policy_shares")
+
+
 def alike(p: Point) -> bool:
     """Servers and streams that are alike, and no more jobs than they can serve."""
     same = not has(p, "arrival_rates") and not has(p, "service_rates") and servers(p) > 0
+    same = same and not has_shares(p) and p.get("policy") != "sequence"
     steady = p.get("transient") == "none" and has(p, "lambda") and not flag(p, "synchronised")
     return bool(same and steady and load(p) < 1)
 
@@ -123,7 +129,7 @@ def own_queue(p: Point) -> bool:
     """Policies under which every server is M/G/1."""
     if p.get("arrivals") != "poisson":
         return False
-    chance = p.get("policy") == "random" and not has(p, "policy_shares")
+    chance = p.get("policy") == "random" and not has_shares(p)
     return bool(p.get("policy") == "one-choice" or chance or servers(p) == 1)
 
 

@@ -34,6 +34,7 @@ from potluck.formulas_queue_points import (
     WARM,
     alike,
     fails,
+    has_shares,
     horizon,
     jobs,
     load,
@@ -85,7 +86,7 @@ def _far(p: Point) -> bool:
     policy = p.get("policy")
     central = policy == "round-robin" and p.get("scope") == "central"
     blind = central or policy == "block" or policy == "permuted"
-    chance = policy == "random" and not has(p, "policy_shares")
+    chance = policy == "random" and not has_shares(p)
     graph = p.get("topology") not in ("plane", "arcs")
     return graph and (blind or chance or alone(p)) and _uniform_origins(p)
 
@@ -162,7 +163,7 @@ COSTS = [
 
 
 def _conserved(p: Point) -> bool:
-    return settled(p) and p.get("policy") not in ("sequence",) and not has(p, "policy_shares")
+    return settled(p)
 
 
 def _busy(p: Point) -> float:
@@ -511,7 +512,7 @@ def _other(p: Point, stream: str) -> bool:
     """One stream for all servers that is not Poisson, exponential services of mean 1."""
     one = p.get("arrivals") == stream and p.get("arrival_scope") == "total" and alike(p)
     plain = p.get("service") == "exponential" and not fails(p) and _share(p) == 1
-    if not one or not plain or abs(_unit(p) - 1) > 1e-12 or has(p, "policy_shares"):
+    if not one or not plain or abs(_unit(p) - 1) > 1e-12 or has_shares(p):
         return False
     more = number(p, "arrivals_size", 1.0)
     warm = warmup(p) >= WARM * relaxation(p) * more and horizon(p) >= LONG * relaxation(p) * more

@@ -97,6 +97,7 @@ policy:
   - permuted
   - block: {size: 2}
   - random
+  - random: {shares: [0.5, 0.3, 0.2]}
 lambda: 0.5
 service: [exponential, deterministic]
 failures:
