@@ -259,9 +259,9 @@ MG1 = [
         slack=lambda p: start_bias(p) + ratio_bias(p),
     ),
     Formula(
-        "breakdowns of M/M/1", "occupied", "exact", "theory_queues.mm1_breakdown_occupied",
-        "`one-choice`, `random`, exponential services of mean 1 and times up and down, also while "
-        "idle",
+        "breakdowns", "occupied", "exact", "theory_queues.mm1_breakdown_occupied",
+        "`one-choice`, `random`, services of mean 1 and any law, exponential times up and down, "
+        "also while idle: empty and up A - lambda, empty and down f / (lambda + r) times that",
         lambda p: _mg1(p) and _markov(p) and fails(p) > 0 and _unit(p) == 1,
         lambda p: queues.mm1_breakdown_occupied(
             number(p, "lambda"), fails(p), 1 / number(p, "failures_down_mean")
