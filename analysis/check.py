@@ -30,7 +30,10 @@ COLUMNS = (
 _FAILED = ("DISAGREES", "VIOLATED")
 #: What every file of a model has, whatever its job keeps.
 _NEEDED = {
-    "balls": ("topology", "policy", "load_count", "load_fraction", "max_load_count", "mean_max_load"),
+    "balls": (
+        *("topology", "policy", "load_count", "load_fraction", "max_load_count"),
+        "mean_max_load",
+    ),
     "queue": (
         *("topology", "policy", "mean_response", "mean_queue_length", "load_time"),
         *("load_at_chosen", "load_at_origin", "response_count"),
@@ -225,16 +228,13 @@ def summary(table: pd.DataFrame) -> str:
     words = [f"{fine} of {fine + wrong} exact comparisons agree"]
     if wrong:
         points = failed(table)["point"].nunique()
-        words[0] = f"{wrong} of {fine + wrong} exact comparisons disagree, at {_points_in_words(points)}"
-    words.append(
-        f"{noisy} of them are subject to noise (false alarms: {level:g} of honest files)"
-    )
-    for verdict, what in (
-        ("shown", "limits and approximations are shown"),
-        ("too few", "comparisons lack replications"),
-    ):
-        if counts.get(verdict, 0):
-            words.append(f"{counts[verdict]} {what}")
+        where = _points_in_words(points)
+        words[0] = f"{wrong} of {fine + wrong} exact comparisons disagree, at {where}"
+    words.append(f"{noisy} of them have noise (an honest file fails with probability {level:g})")
+    if counts.get("shown", 0):
+        words.append(f"limits and approximations are shown: {counts['shown']}")
+    if counts.get("too few", 0):
+        words.append(f"too few replications: {counts['too few']}")
     bare, points = table.attrs.get("uncovered", []), table.attrs.get("points", 0)
     if bare:
         words.append(f"no formula covers {len(bare)} of {_points_in_words(points)}")

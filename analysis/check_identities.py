@@ -135,7 +135,8 @@ def _baselines(ds: xr.Dataset, values: dict, table: pd.DataFrame) -> Iterator[Id
         if same and dear and np.isfinite(values["cost_reduction"][i]):
             kept = 1 - values["mean_cost"][i] / values["mean_cost"][j]
             reported = float(values["cost_reduction"][i])
-            yield _near(i, "cost_reduction", "1 - cost / cost of the baseline", reported, kept, 1e-9)
+            name = "1 - cost / cost of the baseline"
+            yield _near(i, "cost_reduction", name, reported, kept, 1e-9)
 
 
 # -------------------------------------------------------------------------------------------------
@@ -170,14 +171,16 @@ def _balls(values: dict, i: int, point: Point) -> Iterator[Identity]:
         reported = _mean_of(values, i, "empty")
         yield _near(i, "empty", "share without jobs", reported, loads[0] / (n * count), 1e-12)
         gap = _mean_of(values, i, "max_load") - m / n
-        yield _near(i, "gap", "max_load - m/n", _mean_of(values, i, "gap"), gap, 1e-9 * max(1, m / n))
+        reported, tolerance = _mean_of(values, i, "gap"), 1e-9 * max(1, m / n)
+        yield _near(i, "gap", "max_load - m/n", reported, gap, tolerance)
         lowest = math.ceil(m / n)
         fine = not most[:lowest].any()
         yield Identity(i, "max_load_count", "at least m/n", float(lowest), float(lowest), fine)
     yield _near(i, "max_load_count", "replications", most.sum(), count, 0)
     if np.isfinite(total := _total(most)):
         reported = _mean_of(values, i, "max_load")
-        yield _near(i, "max_load", "mean of max_load_count", reported, total / count, 1e-9 * reported)
+        name = "mean of max_load_count"
+        yield _near(i, "max_load", name, reported, total / count, 1e-9 * reported)
     if "max_load" in values and not most[_EXACT:].any():
         x = values["max_load"][i]
         seen = np.bincount(x[~np.isnan(x)].astype(int), minlength=len(most))

@@ -3,8 +3,8 @@
 
 Three statistics, chosen by what is known of the noise:
 
-- a mean of replications: Student's t with the standard error of the file, or a normal law (or, where
-  a skewness is stated, Pearson's III) with the exact standard deviation;
+- a mean of replications: Student's t with the standard error of the file, or a normal law (where a
+  skewness is stated, Pearson's III) with the exact standard deviation;
 - a histogram of independent draws: P(X <= k) for every k, each a binomial test, Bonferroni over k;
 - a histogram of draws that depend on each other within a replication: cells, neighbouring ones put
   together until enough is expected in each, each a t test over the batches of replications,
@@ -20,8 +20,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from potluck.formulas_base import Array, Formula, Point, number
-from potluck import formulas_queues
+from potluck import formulas_queue_points
+from potluck.formulas_base import Array, Formula, Point, number, servers
 
 #: Fewest replications, or batches, whose scatter is trusted.
 ENOUGH = 20
@@ -79,7 +79,8 @@ def mean(formula: Formula, point: Point) -> Found | None:
         return too_few(name, measured, theory, se)
     z = beyond / total
     if formula.side:
-        return Found(name, measured, total, theory, z, float(stats.t.sf(formula.side * z, count - 1)))
+        p = float(stats.t.sf(formula.side * z, count - 1))
+        return Found(name, measured, total, theory, z, p)
     return Found(name, measured, total, theory, z, float(2 * stats.t.sf(abs(z), max(count - 1, 1))))
 
 
@@ -181,8 +182,8 @@ def _events(point: Point, total: float) -> float:
     """
     if point["model"] != "queue":
         return total
-    spans = formulas_queues.horizon(point) / formulas_queues.relaxation(point)
-    return spans * number(point, "n", formulas_queues.servers(point)) * point["replications"]
+    spans = formulas_queue_points.horizon(point) / formulas_queue_points.relaxation(point)
+    return spans * number(point, "n", servers(point)) * point["replications"]
 
 
 def _cells(law: Array, events: float) -> list[int]:

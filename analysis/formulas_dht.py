@@ -194,7 +194,7 @@ CHURN = [
     ),
     Formula(
         "comings and goings", "actions_natural", "exact", "theory_dht.natural_actions",
-        "laws of times up and down, which start in equilibrium; `none`, `log-vs`; 40 lives at least",
+        "laws of times up and down, which start in equilibrium; `none`, `log-vs`; 40 lives or more",
         lambda p: _churn(p) and positions(p) > 0
         and _nodes(p) * _hours(p) * 3600 >= 40 * sum(_times(p)),
         lambda p: dht.natural_actions(_times(p)[0], positions(p)), _DHT, slack=_action_bias,

@@ -47,7 +47,8 @@ def _cell_pairs(n: int, m: int) -> float:
 
 PLANE = [
     Formula(
-        "distance of two uniform points", "cost", "exact", "theory_places.TORUS_DISTANCE (Ghosh 1951)",
+        "distance of two uniform points", "cost", "exact",
+        "theory_places.TORUS_DISTANCE (Ghosh 1951)",
         "`pot`, `choices`; fair ties; servers at uniform points", _blind,
         lambda p: places.TORUS_DISTANCE if flag(p, "torus") else places.SQUARE_DISTANCE,
     ),
@@ -165,7 +166,8 @@ ARCS = [
     Formula(
         "smallest share", "min_share", "exact", "theory_places.shares (David, Nagaraja 2003)",
         "`arcs`, others in every replication; n from 2 on", _arcs,
-        lambda p: _share(p, "min"), sd=lambda p: _share(p, "min_sd"), skew=lambda p: 2.0 if p["virtual"] == 1 else 1.0,
+        lambda p: _share(p, "min"), sd=lambda p: _share(p, "min_sd"),
+        skew=lambda p: 2.0 if p["virtual"] == 1 else 1.0,
         slack=lambda p: 2.0**-62,
     ),
     Formula(

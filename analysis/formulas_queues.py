@@ -1,13 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Formulas of the model `queue` in a steady state.
-
-They are about the stationary queue; a run starts empty. A point counts only when its warm-up takes
-four relaxation times at least, and what is then left of the empty start is allowed for:
-E[N] t e^{-W/t} / T in the mean number, t the relaxation time, W the warm-up and T the horizon. For
-M/M/1 that is four times the first-order bias of theory_queues.empty_start_bias, since
-E[N] t = rho (1 + sqrt(rho))^2 / (1 - rho)^3, times the e^{-W/t} that a warm-up leaves of it.
-Ratios of means, such as that of all response times by the number of jobs, are off by one part in
-the number of jobs, times 1/(1 - rho); that is allowed for too.
+"""Formulas of the model `queue` in a steady state; formulas_queue_points.py says when a point has
+reached it, and what is allowed for the empty start.
 """
 from __future__ import annotations
 
@@ -30,153 +23,34 @@ from potluck.formulas_base import (
     has,
     kept,
     mean_of,
-    naming,
     number,
     pair_law,
     place,
     sd_of,
     servers,
 )
-from potluck.theory_queues import Moments
+from potluck.formulas_queue_points import (
+    LONG,
+    WARM,
+    alike,
+    fails,
+    has_shares,
+    horizon,
+    jobs,
+    load,
+    long,
+    mg1_response,
+    own_queue,
+    ratio_bias,
+    relaxation,
+    service,
+    settled,
+    slack,
+    start_bias,
+    warmup,
+)
 
 _QUEUE = ("queue",)
-#: Relaxation times that a warm-up takes, and that the servers of a replication see together.
-_WARM, _LONG = 4, 20
-#: Law parameters that moments() knows, with their columns.
-_PARAMETERS = ("shape", "scv", "values", "probabilities")
-
-# -------------------------------------------------------------------------------------------------
-# What a point is
-
-
-def law(p: Point, key: str, name: str, mean: str) -> Moments | None:
-    """Moments of a law of the job language; None where they are not known or infinite."""
-    given: dict[str, object] = {}
-    for parameter in _PARAMETERS:
-        if has(p, f"{key}_{parameter}"):
-            value = p[f"{key}_{parameter}"]
-            listed = parameter in ("values", "probabilities")
-            given[parameter] = [float(x) for x in str(value).split()] if listed else float(value)
-    try:
-        found = queues.moments(name, number(p, mean, 1.0), **given)
-    except (KeyError, ValueError):
-        return None
-    heavy = name in ("pareto", "lomax") and float(given.get("shape", 0)) <= 4
-    return None if heavy or not np.isfinite(found.second) else found
-
-
-def service(p: Point) -> Moments | None:
-    """Moments of the services, rescaled to `service_mean` where that is given."""
-    found = law(p, "service", str(p.get("service")), "service_own_mean")
-    if found is not None and has(p, "service_mean"):
-        found = found.times(number(p, "service_mean") / found.first)
-    return found
-
-
-def down(p: Point) -> Moments | None:
-    """Moments of the times down; zero where servers do not fail, None where little is known."""
-    if p.get("failures") == "none":
-        return Moments(0.0, 0.0, 0.0)
-    plain = p.get("failures") == "alternating" and p.get("up") == "exponential"
-    if not plain or p.get("resume") != "resume" or p.get("start") != "stationary":
-        return None
-    return law(p, "failures_down", str(p.get("down")), "failures_down_mean")
-
-
-def fails(p: Point) -> float:
-    """Rate of failures of a server that is up."""
-    return 0.0 if p.get("failures") == "none" else 1 / number(p, "failures_up_mean")
-
-
-def whole(p: Point) -> Moments | None:
-    """Moments of the time from the start of a service to its end, failures included."""
-    work, pause = service(p), down(p)
-    if work is None or pause is None:
-        return None
-    return queues.completion(work, fails(p), pause)
-
-
-def load(p: Point) -> float:
-    """Share of time that a server is held by jobs; NaN where it is not known."""
-    held = whole(p)
-    return number(p, "lambda") * held.first if held is not None else math.nan
-
-
-def relaxation(p: Point) -> float:
-    """About the relaxation time of M/G/1: that of M/M/1, more where services vary more."""
-    held = whole(p)
-    pause = down(p)
-    cycle = pause.first if fails(p) else 0.0
-    return held.first * max(1.0, (1 + held.scv) / 2) / (1 - math.sqrt(load(p))) ** 2 + cycle
-
-
-def warmup(p: Point) -> float:
-    """Time before anything counts."""
-    kind = p.get("warmup")
-    if kind == "time":
-        return number(p, "warmup_time")
-    if kind == "jobs":
-        return number(p, "warmup_jobs") / (naming.servers(p) * number(p, "lambda"))
-    return 10 * whole(p).first / (1 - math.sqrt(min(load(p), 0.995))) ** 2
-
-
-def jobs(p: Point) -> float:
-    """Jobs of a replication that count, on average."""
-    if p.get("horizon") == "jobs":
-        return number(p, "horizon_jobs")
-    return number(p, "horizon_time") * naming.servers(p) * number(p, "lambda")
-
-
-def horizon(p: Point) -> float:
-    return jobs(p) / (naming.servers(p) * number(p, "lambda"))
-
-
-def _alike(p: Point) -> bool:
-    """Servers and streams that are alike, and no more jobs than they can serve."""
-    same = not has(p, "arrival_rates") and not has(p, "service_rates") and servers(p) > 0
-    steady = p.get("transient") == "none" and has(p, "lambda") and not flag(p, "synchronised")
-    return bool(same and steady and load(p) < 1)
-
-
-def settled(p: Point) -> bool:
-    """Poisson arrivals at servers that are alike, in a steady state."""
-    if p.get("arrivals") != "poisson" or not _alike(p):
-        return False
-    return warmup(p) >= _WARM * relaxation(p) and jobs(p) >= 500
-
-
-def long(p: Point) -> bool:
-    """Settled, and long enough that the mean of a replication is near normal."""
-    if not settled(p):
-        return False
-    independent = servers(p) if _own(p) else 1
-    return horizon(p) * independent >= _LONG * relaxation(p)
-
-
-def start_bias(p: Point, mean_number: float | None = None) -> float:
-    """What the empty start may leave of the mean number at a server, see above."""
-    if mean_number is None:
-        mean_number = _response(p) * number(p, "lambda")
-    t = relaxation(p)
-    return mean_number * t * math.exp(-warmup(p) / t) / horizon(p)
-
-
-def ratio_bias(p: Point) -> float:
-    """Relative: what a ratio of sums over the jobs of a replication may be off."""
-    return 2 / jobs(p) / (1 - load(p))
-
-
-def _slack(mean, per_job: bool):
-    """Allowance for a mean number, or for a mean time of jobs."""
-
-    def of(p: Point) -> float:
-        value = abs(mean(p))
-        number_there = value if not per_job else value * number(p, "lambda")
-        bias = start_bias(p, number_there) / (number(p, "lambda") if per_job else 1.0)
-        return bias + value * ratio_bias(p)
-
-    return of
-
 
 # -------------------------------------------------------------------------------------------------
 # Costs
@@ -212,7 +86,7 @@ def _far(p: Point) -> bool:
     policy = p.get("policy")
     central = policy == "round-robin" and p.get("scope") == "central"
     blind = central or policy == "block" or policy == "permuted"
-    chance = policy == "random" and not has(p, "policy_shares")
+    chance = policy == "random" and not has_shares(p)
     graph = p.get("topology") not in ("plane", "arcs")
     return graph and (blind or chance or alone(p)) and _uniform_origins(p)
 
@@ -247,7 +121,8 @@ COSTS = [
         _pot, lambda p: _share(p) / 2, _QUEUE,
     ),
     Formula(
-        "half the distance of a pair", "cost", "exact", "exchangeable pairs: theory_balls.pair_cost",
+        "half the distance of a pair", "cost", "exact",
+        "exchangeable pairs: theory_balls.pair_cost",
         "as above, where the law of distances is known",
         _pairs, lambda p: mean_of(_cost_law(p)), _QUEUE,
         sd=lambda p: _spread(_cost_law(p), p),
@@ -288,7 +163,7 @@ COSTS = [
 
 
 def _conserved(p: Point) -> bool:
-    return settled(p) and p.get("policy") not in ("sequence",) and not has(p, "policy_shares")
+    return settled(p)
 
 
 def _busy(p: Point) -> float:
@@ -318,16 +193,8 @@ CONSERVATION = [
 # Every server a queue of its own
 
 
-def _own(p: Point) -> bool:
-    """Policies under which every server is M/G/1."""
-    if p.get("arrivals") != "poisson":
-        return False
-    chance = p.get("policy") == "random" and not has(p, "policy_shares")
-    return bool(p.get("policy") == "one-choice" or chance or servers(p) == 1)
-
-
 def _mg1(p: Point) -> bool:
-    return _own(p) and long(p)
+    return own_queue(p) and long(p)
 
 
 def _light(p: Point) -> bool:
@@ -336,20 +203,8 @@ def _light(p: Point) -> bool:
     return p.get("service") in small and not fails(p)
 
 
-def _mg1_response(p: Point) -> float:
-    idle = number(p, "while_idle", 1.0) != 0
-    return queues.mg1_breakdown_response(
-        number(p, "lambda"), service(p), fails(p), down(p), idle
-    )
-
-
 def _mm1(p: Point) -> bool:
     return _mg1(p) and p.get("service") == "exponential" and not fails(p)
-
-
-def _response(p: Point) -> float:
-    """For allowances: of M/G/1, more than that of any policy here."""
-    return _mg1_response(p)
 
 
 def _unit(p: Point) -> float:
@@ -361,26 +216,26 @@ MG1 = [
         "M/G/1", "response", "exact",
         "Pollaczek, Khinchine: theory_queues.mg1_response; White, Christie 1958 with breakdowns",
         "`one-choice`, `random`: every server a queue of its own; Poisson arrivals, settled",
-        _mg1, _mg1_response, _QUEUE, slack=_slack(_mg1_response, True),
+        _mg1, mg1_response, _QUEUE, slack=slack(mg1_response, True),
     ),
     Formula(
         "M/G/1", "waiting", "exact", "Pollaczek, Khinchine: theory_queues.mg1_wait",
         "as above, without failures",
-        lambda p: _mg1(p) and not fails(p), lambda p: _mg1_response(p) - service(p).first, _QUEUE,
-        slack=_slack(_mg1_response, True),
+        lambda p: _mg1(p) and not fails(p), lambda p: mg1_response(p) - service(p).first, _QUEUE,
+        slack=slack(mg1_response, True),
     ),
     Formula(
         "M/G/1", "queue_length", "exact", "Pollaczek, Khinchine and Little: theory_queues",
         "`one-choice`, `random`: every server a queue of its own; Poisson arrivals, settled",
-        _mg1, lambda p: number(p, "lambda") * _mg1_response(p), _QUEUE,
-        slack=_slack(lambda p: number(p, "lambda") * _mg1_response(p), False),
+        _mg1, lambda p: number(p, "lambda") * mg1_response(p), _QUEUE,
+        slack=slack(lambda p: number(p, "lambda") * mg1_response(p), False),
     ),
     Formula(
         "M/G/1", "response_second", "exact", "Takacs 1962: theory_queues.mg1_response_second",
         "as above, services that vary as exponential ones or less, no failures",
         lambda p: _mg1(p) and _light(p),
         lambda p: queues.mg1_response_second(number(p, "lambda"), service(p)), _QUEUE,
-        slack=_slack(
+        slack=slack(
             lambda p: 3 * queues.mg1_response_second(number(p, "lambda"), service(p)), True
         ),
     ),
@@ -388,7 +243,7 @@ MG1 = [
         "M/M/1", "response_excess", "exact", "theory_queues.mm1_response_excess",
         "as above, exponential services, no failures",
         _mm1, lambda p: _unit(p) * queues.mm1_response_excess(load(p), p["excess"] / _unit(p)),
-        _QUEUE, slack=_slack(_mg1_response, True),
+        _QUEUE, slack=slack(mg1_response, True),
     ),
     Formula(
         "M/M/1", "load_time", "exact", "P(N = k) = (1 - rho) rho^k (Kleinrock 1975)",
@@ -404,9 +259,9 @@ MG1 = [
         slack=lambda p: start_bias(p) + ratio_bias(p),
     ),
     Formula(
-        "breakdowns of M/M/1", "occupied", "exact", "theory_queues.mm1_breakdown_occupied",
-        "`one-choice`, `random`, exponential services of mean 1 and times up and down, also while "
-        "idle",
+        "breakdowns", "occupied", "exact", "theory_queues.mm1_breakdown_occupied",
+        "`one-choice`, `random`, services of mean 1 and any law, exponential times up and down, "
+        "also while idle: empty and up A - lambda, empty and down f / (lambda + r) times that",
         lambda p: _mg1(p) and _markov(p) and fails(p) > 0 and _unit(p) == 1,
         lambda p: queues.mm1_breakdown_occupied(
             number(p, "lambda"), fails(p), 1 / number(p, "failures_down_mean")
@@ -532,13 +387,13 @@ ROUTED = [
         "central round robin, `block`, `permuted`, n to 60; distributed round robin, n to 5; "
         "phase-type services of mean 1, exponential failures or none; Poisson arrivals, settled",
         lambda p: _routed(p) is not None, lambda p: _routed(p).response, _QUEUE,
-        slack=_slack(_response, True),
+        slack=slack(mg1_response, True),
     ),
     Formula(
         "queue behind the routing", "queue_length", "exact",
         "Liu, Righter 1998: E_n/M/1 and its relatives, theory_routing.solve", "as above",
         lambda p: _routed(p) is not None, lambda p: _routed(p).number, _QUEUE,
-        slack=_slack(lambda p: number(p, "lambda") * _response(p), False),
+        slack=slack(lambda p: number(p, "lambda") * mg1_response(p), False),
     ),
     Formula(
         "queue behind the routing", "load_time", "exact",
@@ -549,17 +404,17 @@ ROUTED = [
     Formula(
         "M/D/n", "response", "exact", "theory_queues.mdn_wait (Asmussen 2003, VIII.4)",
         "central round robin and `least-work`, deterministic services, no failures; settled",
-        _central_deterministic, _mdn, _QUEUE, slack=_slack(_response, True),
+        _central_deterministic, _mdn, _QUEUE, slack=slack(mg1_response, True),
     ),
     Formula(
         "M/M/n", "response", "exact", "Erlang: theory_queues.mmc_wait",
         "`least-work`, exponential services, no failures; Poisson arrivals, settled",
-        _least_work, _mmc, _QUEUE, slack=_slack(_response, True),
+        _least_work, _mmc, _QUEUE, slack=slack(mg1_response, True),
     ),
     Formula(
         "no faster than M/M/n", "response", "bound", "Erlang: theory_queues.mmc_wait",
         "exponential services, no failures; any policy of parallel queues",
-        _history, _mmc, _QUEUE, side=-1, slack=_slack(_response, True),
+        _history, _mmc, _QUEUE, side=-1, slack=slack(mg1_response, True),
     ),
 ]
 
@@ -655,12 +510,12 @@ LIMITS = [
 
 def _other(p: Point, stream: str) -> bool:
     """One stream for all servers that is not Poisson, exponential services of mean 1."""
-    one = p.get("arrivals") == stream and p.get("arrival_scope") == "total" and _alike(p)
+    one = p.get("arrivals") == stream and p.get("arrival_scope") == "total" and alike(p)
     plain = p.get("service") == "exponential" and not fails(p) and _share(p) == 1
-    if not one or not plain or abs(_unit(p) - 1) > 1e-12 or has(p, "policy_shares"):
+    if not one or not plain or abs(_unit(p) - 1) > 1e-12 or has_shares(p):
         return False
     more = number(p, "arrivals_size", 1.0)
-    warm = warmup(p) >= _WARM * relaxation(p) * more and horizon(p) >= _LONG * relaxation(p) * more
+    warm = warmup(p) >= WARM * relaxation(p) * more and horizon(p) >= LONG * relaxation(p) * more
     return p.get("policy") == "random" and warm
 
 
@@ -676,13 +531,13 @@ STREAMS = [
         "`random`, deterministic arrivals in total, exponential services of mean 1",
         lambda p: _other(p, "deterministic"),
         lambda p: queues.deterministic_random_response(servers(p), number(p, "lambda")), _QUEUE,
-        slack=_slack(_response, True),
+        slack=slack(mg1_response, True),
     ),
     Formula(
         "batches", "response", "exact", "theory_queues.batch_random_response",
         "`random`, Poisson batches in total, exponential services of mean 1",
         lambda p: _other(p, "batch"), _batches, _QUEUE,
-        slack=_slack(lambda p: 2 * _batches(p), True),
+        slack=slack(lambda p: 2 * _batches(p), True),
     ),
 ]
 

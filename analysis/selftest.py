@@ -237,7 +237,7 @@ def _play_all(program: str, launch: list[str], options: argparse.Namespace, fold
     seconds = time.monotonic() - started
     if wrong:
         print(
-            f"potluck: {wrong} of {len(JOBS)} jobs went wrong in {seconds:.0f} s: do not trust this "
+            f"potluck: {wrong} of {len(JOBS)} jobs went wrong ({seconds:.0f} s): do not trust this "
             "installation."
         )
         return 3

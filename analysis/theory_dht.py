@@ -32,8 +32,8 @@ def equal_hops(n: int) -> Array:
     if n != 1 << k:
         raise ValueError("n is a power of two")
     law = special.binom(k, np.arange(k + 1)) / n
-    law[k] -= 1 / n  # nobody is n - 1 places before the last before itself
-    return np.concatenate([[1 / n], law])
+    # No source is n - 1 places before the last before its owner: that one is the owner itself.
+    return np.concatenate([[1 / n], law[:k]])
 
 
 def hops_mean(n: int, fine: int = 256) -> float:

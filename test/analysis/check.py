@@ -30,7 +30,6 @@ GRAPHS = """model: balls
 replications: 100
 topology:
   - ring: {n: [6, 300]}
-  - torus: {sides: 4x6}
   - star: {n: 9}
   - tree: {n: 15, children: 2}
 policy:
@@ -83,7 +82,7 @@ QUEUES = """model: queue
 replications: 40
 topology: {ring: {n: 6}}
 policy: [pot, one-choice, {unif-pot: {k: 1}}, {choices: {d: 2}}, jsq, least-work]
-lambda: [0.3, 0.6]
+lambda: 0.5
 service: [exponential, deterministic]
 ties: [fair, origin]
 horizon: 1000n
@@ -98,8 +97,9 @@ policy:
   - permuted
   - block: {size: 2}
   - random
+  - random: {shares: [0.5, 0.3, 0.2]}
 lambda: 0.5
-service: [exponential, deterministic, {hyperexponential: {scv: 3}}]
+service: [exponential, deterministic]
 failures:
   - none
   - alternating: {up: {exponential: {mean: 10}}, down: {exponential: {mean: 2}}}
@@ -116,7 +116,7 @@ lambda: 0.5
 arrivals: [deterministic, {batch: {size: 3}}, {mmpp: {rates: [1, 2], switch: 0.5}}]
 arrival_scope: [server, total]
 service: [exponential, {lognormal: {scv: 2}}, {pareto: {shape: 2.5}}]
-redirectable: [1, 0.5]
+redirectable: 1
 warmup: {time: 200}
 horizon: {time: 900}
 """
@@ -141,8 +141,8 @@ RINGS = """model: dht
 replications: 25
 nodes: 32
 lifetime: [unlimited, {exponential: {mean: 10}}, {lomax: {shape: 2.5, mean: 200}}]
-balancer: [none, log-vs, {k-choices: {kappa: 4}}, transfer, proportion, threshold]
-destinations: [uniform, {zipf: {alpha: 1.2, count: 50}}]
+balancer: [none, log-vs, {k-choices: {kappa: 4}}, transfer, threshold]
+destinations: {zipf: {alpha: 1.2, count: 50}}
 duration: 60
 record_from: 10
 balance_from: 20
@@ -152,7 +152,7 @@ replications: 30
 nodes: 16
 ids: [random, equal]
 routing: [fingers, one-hop]
-charge: [forwarding, delivery]
+charge: delivery
 capacity: [3, 1000000000]
 queries: 2
 duration: 20
@@ -241,10 +241,10 @@ def honest(lab: Lab) -> None:
     tables = {}
     for name, text in JOBS.items():
         tables[name] = agrees(name, lab.play(name, text, seed=len(name)))
-    for name in ("graphs", "arcs", "queues"):
+    for name in ("graphs", "queues"):
         text = JOBS[name]
         agrees(f"{name}, another seed", lab.play("again", text, seed=11))
-    for name in ("graphs", "random", "points", "queues", "routed", "hops"):
+    for name in ("random", "points", "routed"):
         agrees(f"{name}, means", lab.play("means", JOBS[name] + "keep: means\n", "-r", "4"))
     for name in ("arcs", "unequal"):
         agrees(f"{name}, once", lab.play("once", JOBS[name], "-r", "1"))
@@ -283,8 +283,7 @@ def together(lab: Lab) -> None:
     expect("files put together", not len(wrong), "\n" + checks.text(wrong.head(5)))
     expect("columns", tuple(table) == checks.COLUMNS, list(table))
     words = checks.summary(table)
-    expect("one sentence", words.endswith(".") and "\n" not in words and "1e-04" in words
-           or "0.0001" in words, words)
+    expect("one sentence", words.endswith(".") and "\n" not in words and "0.0001" in words, words)
 
 
 # -------------------------------------------------------------------------------------------------
@@ -415,7 +414,7 @@ def swaps(balls, queue, means, queue_means) -> None:
             for what, (i, j) in found.items():
                 name = f"{which}, {kept}: {what} exchanged"
                 caught(name, source, lambda f, i=i, j=j: swap(f, f.names(True), i, j))
-    for what, (i, j) in pairs.items():
+    for what, (i, j) in list(pairs.items())[1:4:2]:
         caught(f"labels exchanged: {what}", balls, lambda f, i=i, j=j: swap(f, ["label"], i, j), "")
         names = "parameters exchanged"
         caught(f"{names}: {what}", balls, lambda f, i=i, j=j: swap(f, f.names(False), i, j))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""theory_queues.py and theory_routing.py against the reference records, and against themselves by
-other roads: no randomness.
+"""theory_queues.py, theory_routing.py and theory_graphs.py against the reference records, and
+against themselves by other roads: no randomness.
 """
 import functools
 import json
@@ -13,6 +13,7 @@ import numpy as np
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[1] / "analysis"))
 sys.dont_write_bytecode = True
+import theory_graphs as graphs  # noqa: E402
 import theory_queues as queues  # noqa: E402
 import theory_routing as routing  # noqa: E402
 from theory_queues import Moments, moments  # noqa: E402
@@ -100,6 +101,11 @@ def refined(p: dict, quantity: str):
     return np.pad(v, (0, 20))[p["support"]]
 
 
+@functools.lru_cache(None)
+def pair_tails(degree: int, lam: float) -> np.ndarray:
+    return graphs.pair_tails(degree, lam)
+
+
 def service_of(name: str) -> routing.Service:
     if name.startswith("erl"):
         return routing.erlang(int(name[3:]))
@@ -184,6 +190,9 @@ def theory_of(r: dict):
         return supermarket(p, quantity)
     if r["id"].startswith("sm.refined"):
         return refined(p, quantity)[: np.size(r["value"])]  # some leave out what is below 1e-308
+    if r["id"].startswith("gq.pair"):
+        tails = pair_tails(p["degree"], p["lam"])
+        return tails[p["support"]] if quantity == "tails" else tails[1:].sum()
     if kind == "lr" and "batch0" not in rest:
         return routed(rest, p)
     if r["id"].startswith("lr.batch0.rr") and quantity == "makespan":
@@ -200,7 +209,7 @@ def records() -> None:
         seen[r["id"].split(".")[0]] = seen.get(r["id"].split(".")[0], 0) + 1
         value, expected = np.atleast_1d(value), np.atleast_1d(r["value"])
         check(r["id"], value, expected, max(r.get("abs_tol", 0), 1e-8))
-    check("kinds of records seen", len(seen), 10, 0)
+    check("kinds of records seen", len(seen), 11, 0)
 
 
 def published() -> None:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""theory.py and theory_places.py against the reference records, and against themselves by other
-roads. Exact: no randomness but where said.
+"""theory.py, theory_places.py and theory_dht.py against the reference records, and against
+themselves by other roads. Exact: no randomness but where said.
 """
 import functools
 import itertools
@@ -15,8 +15,11 @@ from scipy import integrate, stats
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[1] / "analysis"))
 sys.dont_write_bytecode = True
+import _dht as rings  # noqa: E402
 import theory  # noqa: E402
+import theory_dht as dht  # noqa: E402
 import theory_places as places  # noqa: E402
+from potluck import formulas_base as formulas  # noqa: E402
 
 SMALL_RULES = {
     "one": ("one", 1),
@@ -443,6 +446,35 @@ def tree_degrees(n: int) -> np.ndarray:
     return grow((1, 1), 1.0)
 
 
+def rings_by_other_roads() -> None:
+    """Rings of identifiers: against routes and keys one by one."""
+    for n in (1, 2, 4, 8, 32):
+        check(f"hops of {n} equal arcs", dht.equal_hops(n), rings.equal_hops(n), 1e-12)
+    for n in (32, 256):
+        check(f"hops of {n} random arcs", dht.hops_mean(n), rings.poisson_hops(n), 1e-9)
+    mean = rings.random_hops(8, 256) @ np.arange(20)
+    check("hops of 8 random arcs", dht.hops_mean(8), mean, 0.5 / 8)
+    for n, t, c, v in ((1, 5, 2, 1), (3, 5, 2, 1), (7, 12, 3, 2)):
+        expected = rings.success_of(n, t, c, v)
+        check(f"success of {n}, {t} queries", dht.one_hop_success(n, t, c, v), expected, 1e-12)
+        check("all keys", dht.received_law(n, t, v).sum(), 1, 1e-12)
+    check("availability", dht.availability(30, 10), 0.75, 0)
+
+
+def places_of_formulas() -> None:
+    """Laws of distances that formulas take, against every pair of servers."""
+    for where in (
+        ("line", 7, "", 0, 2), ("grid", 12, "3x4", 0, 2), ("star", 1, "", 0, 2),
+        ("star", 2, "", 0, 2), ("star", 9, "", 0, 2), ("tree", 15, "", 0, 2),
+        ("tree", 22, "", 0, 3), ("torus", 20, "4x5", 0, 2), ("hypercube", 8, "", 3, 2),
+        ("complete", 5, "", 0, 2), ("ring", 9, "", 0, 2),
+    ):
+        topology, n, sides, dim, children = where
+        hops = theory.distances(topology, n=n, sides=sides, dim=dim, children=children)
+        expected = np.bincount(hops.astype(int).ravel()) / hops.size
+        check(f"distances of {where}", formulas.distance_law(where), expected, 1e-12)
+
+
 def main() -> int:
     roads = {
         "static.small": small,
@@ -470,6 +502,8 @@ def main() -> int:
                 check(record["id"], road(record), record["value"], tolerance)
     by_other_roads()
     places_by_other_roads()
+    rings_by_other_roads()
+    places_of_formulas()
     print(f"{passed} passed, {failed} failed")
     return int(failed > 0)
 
