@@ -183,7 +183,8 @@ def _grouped(
     parts = groups(table.iloc[:MOST], names)
     out = []
     for i, (common, part) in enumerate(parts):
-        left = [n for n in names if part[n].map(plain).nunique() > 1 or len(parts) == 1] or names[:1]
+        left = [n for n in names if len(parts) == 1 or part[n].map(plain).nunique() > 1]
+        left = left or names[:1]
         title = caption
         if common:
             title = f"<b>{html.text(common)}</b>: {caption[:1].lower()}{caption[1:]}"
