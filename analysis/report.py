@@ -131,7 +131,7 @@ def _head(ds: xr.Dataset, table: pd.DataFrame, title: str, done: int | None) -> 
         out.append(f'<p class="question">{html.text(asked)}</p>\n')
     complete = _complete(ds)
     if not complete:
-        out.append(f'<p class="partial" role="note">{_how_far(table, done)}</p>\n')
+        out.append(f'<p class="partial" role="note">{_how_far(ds, table, done)}</p>\n')
     least, most = int(table["replications"].min()), int(table["replications"].max())
     played = str(most) if least == most else f"{least} to {most}"
     facts = [
@@ -150,11 +150,13 @@ def _complete(ds: xr.Dataset) -> bool:
     return bool(int(np.squeeze(ds.attrs.get("complete", 0))))
 
 
-def _how_far(table: pd.DataFrame, done: int | None) -> str:
+def _how_far(ds: xr.Dataset, table: pd.DataFrame, done: int | None) -> str:
     least, most = int(table["replications"].min()), int(table["replications"].max())
     told = f"Incomplete: {done} of {len(table)} points are done. " if done is not None else ""
     told = told or "Incomplete. "
     played = f"{least} to {most}" if least < most else str(most)
+    asked = re.search(r"^replications: (\d+)$", str(ds.attrs.get("resolved", "")), re.M)
+    played += f" (of {asked[1]})" if asked else ""
     return html.prose(
         f"{told}What follows rests on the {played} replications of a point that were whole when "
         "the file was written; `potluck run --resume` plays what is missing."
@@ -179,7 +181,8 @@ def _provenance(ds: xr.Dataset, path: pathlib.Path, digest: str) -> str:
         ("potluck", html.text(ds.attrs.get("potluck_version", ""))),
         ("Source revision", f"<code>{html.text(ds.attrs.get('source_revision', ''))}</code>"),
     ]
-    out = ["<dl>" + "".join(f"<dt>{name}</dt><dd>{value}</dd>" for name, value in facts) + "</dl>\n"]
+    told = "".join(f"<dt>{name}</dt><dd>{value}</dd>" for name, value in facts)
+    out = [f"<dl>{told}</dl>\n"]
     keep = html.data_uri("text/plain;charset=utf-8", job.encode("utf-8", "surrogateescape"))
     out += [
         "<h3>The job, byte for byte</h3>\n",

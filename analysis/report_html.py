@@ -84,7 +84,8 @@ th,td{padding-left:.5rem;padding-right:.5rem}}
 --band:#f4f6f8;--link:#000;--warn:#000;--warned:#fff;--bad:#000;--good:#000}
 body{font-size:10pt}nav{display:none}a{text-decoration:none}
 header,main,footer{max-width:none;padding-left:0;padding-right:0}
-.wide,pre{overflow:visible}tbody th,thead th{position:static}pre{white-space:pre-wrap}table{font-size:7.5pt}
+.wide,pre{overflow:visible}tbody th,thead th{position:static}pre{white-space:pre-wrap}
+table{font-size:7.5pt}
 th,td{padding:.1rem .35rem;white-space:normal}
 h2,h3,caption{break-after:avoid}figure,tr{break-inside:avoid}thead{display:table-header-group}
 figure img{min-width:0!important}details::details-content{content-visibility:visible;

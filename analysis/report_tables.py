@@ -7,7 +7,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 import pandas as pd
@@ -20,7 +20,7 @@ from scipy import stats
 
 #: What the first table of results shows, where the file has it; all else is in the second.
 _WANTED = (
-    *("max_load", "response", "waiting", "queue_length", "response_q99"),
+    *("max_load", "response", "queue_length", "response_q99"),
     *("success", "lost", "hops", "utilisation_q50", "utilisation_q95", "overloaded"),
     *("virtual_servers", "actions_natural", "actions_artificial"),
     *("cost", "cost_reduction", "tv", "tv_cross", "tv_floor"),
@@ -29,6 +29,8 @@ _WANTED = (
 _COMPARED = ("max_load", "response", "queue_length", "success", "utilisation_q95", "cost")
 #: Rows of one table, and points of one page.
 GROUP, MOST = 100, 600
+#: Makes a table of some points from the parameters that tell them apart and its caption.
+_Make = Callable[[pd.DataFrame, "list[str]", str], str]
 #: Values that are listed one by one.
 _LISTED = 12
 
@@ -155,14 +157,13 @@ def groups(table: pd.DataFrame, names: Sequence[str]) -> list[tuple[str, pd.Data
     """
     if len(table) <= GROUP:
         return [("", table)]
-    found = []
-    for count in (1, 2, 3):
-        for by in itertools.combinations(names, count):
+    found: list[tuple[int, tuple[str, ...]]] = []
+    settings = [n for n in names if n not in naming.POLICY_PARAMETERS]  # policies side by side
+    for among, count in itertools.product((settings, names), (1, 2, 3)):
+        for by in itertools.combinations(among, count) if not found else ():
             sizes = table.groupby(list(by), sort=False, dropna=False).size()
             if sizes.max() <= GROUP:
                 found.append((len(sizes), by))
-        if found:
-            break
     by = list(min(found, key=lambda choice: choice[0])[1]) if found else list(names[:1])
     keys = table[by].apply(lambda p: ", ".join(t for n in by if (t := _told(n, p[n]))), axis=1)
     return [(str(key), table[keys == key]) for key in keys.unique()]
@@ -176,14 +177,17 @@ def _told(name: str, value: object) -> str:
 
 
 def _grouped(
-    table: pd.DataFrame, names: list[str], caption: str, make: object, where: str
+    table: pd.DataFrame, names: list[str], caption: str, make: _Make, where: str
 ) -> str:
     """A table for each group; beyond the first they are folded."""
     parts = groups(table.iloc[:MOST], names)
     out = []
     for i, (common, part) in enumerate(parts):
-        left = [n for n in names if part[n].map(plain).nunique() > 1 or len(parts) == 1] or names[:1]
-        title = f"<b>{html.text(common)}</b>: {caption[:1].lower()}{caption[1:]}" if common else caption
+        left = [n for n in names if len(parts) == 1 or part[n].map(plain).nunique() > 1]
+        left = left or names[:1]
+        title = caption
+        if common:
+            title = f"<b>{html.text(common)}</b>: {caption[:1].lower()}{caption[1:]}"
         inner = make(part, left, title)
         if len(parts) == 1:
             out.append(inner)
@@ -249,21 +253,22 @@ def results(ds: xr.Dataset, table: pd.DataFrame) -> str:
     main = [name for name in _WANTED if name in known] or list(known)[:8]
     rest = [name for name in known if name not in main]
     names = labels(ds, table)
-    out = [html.paragraph(
-        "Means over replications ± half the width of their 95 % interval (Student). Names and "
-        "units are told under Definitions.", "quiet",
-    )]
+    out = [
+        html.paragraph(
+            "Means over replications ± half the width of their 95 % interval (Student). Names and "
+            "units are told under Definitions.",
+            "quiet",
+        )
+    ]
     where = "`potluck show --csv`"
-    out.append(
-        _grouped(table, names, "Main statistics", _maker(ds, main, known), where)
-    )
+    out.append(_grouped(table, names, "Main statistics", _maker(ds, main, known), where))
     if rest:
         inner = _grouped(table, names, "The other statistics", _maker(ds, rest, known), where)
         out.append(html.folded(f"The other {len(rest)} statistics", inner))
     return "".join(out)
 
 
-def _maker(ds: xr.Dataset, names: list[str], known: dict[str, tuple[str, str]]) -> object:
+def _maker(ds: xr.Dataset, names: list[str], known: dict[str, tuple[str, str]]) -> _Make:
     def make(part: pd.DataFrame, left: list[str], caption: str) -> str:
         here = [n for n in names if part[known[n][0]].map(naming.present).any()]
         columns = [Column("point"), *_heads(ds, part, left)]
@@ -364,12 +369,12 @@ def check(found: pd.DataFrame, summary: str) -> str:
     """
     if not len(found):
         return html.paragraph("No formula covers a point of this file.")
-    out = [html.verbatim(summary.rstrip("\n") + "\n") if "\n" in summary.strip() else ""]
-    out[0] = out[0] or html.paragraph(summary.strip())
+    out = [html.paragraph(summary)]
     wrong = found["verdict"].isin(["DISAGREES", "VIOLATED"])
     columns = [Column("point"), Column("label", kind="s"), Column("quantity", kind="s")]
     columns += [Column("kind", kind="s"), Column("measured"), Column("theory"), Column("z")]
-    columns += [Column("verdict", kind="s"), Column("formula", kind="t"), Column("reference", kind="t")]
+    columns += [Column("verdict", kind="s"), Column("formula", kind="t")]
+    columns += [Column("reference", kind="t")]
     if wrong.any():
         out.append(
             html.table("<b>Against theory</b>", columns, _verdicts(found[wrong]), "Disagreements")

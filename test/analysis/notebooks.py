@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -31,14 +32,11 @@ def check(name: str, good: bool, seen: object = "") -> None:
 
 
 def copy(folder: pathlib.Path) -> pathlib.Path:
-    """What a fresh clone has: the files that git knows, as they stand."""
+    """What a fresh clone has of the reader and the jobs, and nothing that was built or played."""
     clone = folder / "clone"
-    listed = subprocess.run(["git", "-C", ROOT, "ls-files", "-z", "analysis", "jobs"], capture_output=True, check=True)
-    names = [n for n in listed.stdout.decode().split("\0") if n and (ROOT / n).is_file()]
-    for name in names:
-        to = clone / name
-        to.parent.mkdir(parents=True, exist_ok=True)
-        to.write_bytes((ROOT / name).read_bytes())
+    left = shutil.ignore_patterns("__pycache__", ".*", "*.h5*", "*.html", "*.nbconvert.ipynb")
+    for part in ("analysis", "jobs"):
+        shutil.copytree(ROOT / part, clone / part, ignore=left)
     return clone / "analysis" / "notebooks"
 
 

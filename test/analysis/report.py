@@ -128,7 +128,7 @@ class Reading(html.parser.HTMLParser):
 
     VOID = {"meta", "link", "img", "br"}
     KNOWN = VOID | set(
-        "html head title style body header nav main section footer h1 h2 h3 p b i small a ul li dl dt dd div span table "
+        "html head title style body header nav main section footer h1 h2 h3 p b small a ul li dl dt dd div span table "
         "caption thead tbody tr th td details summary pre code figure figcaption".split())
 
     def __init__(self, text: str):
@@ -222,11 +222,12 @@ def contents(pages: dict[str, str]) -> None:
     check("no title: the name of the file", "<h1>one.h5</h1>" in pages["one"])
     check("whole files do not warn", all(('class="partial"' in p) == (n == "partial") for n, p in pages.items()))
     check("partial: says so", "Incomplete: 0 of 3 points are done" in pages["partial"])
+    check("partial: of how many", "rests on the 12 (of 20) replications" in pages["partial"])
     check("many points: in groups", pages["many"].count("<details") > 4 and "<b>ring</b>" in pages["many"],
           re.findall("<summary>.*?</summary>", pages["many"]))
     check("many points: all are there", all(f'class="n">{p}</th>' in pages["many"] for p in range(2 * 26 * 2)))
-    cases = {"1.235 ± 0.012": (1.23456, 0.0123), "−5 ± 12": (-5.0, 12.3), "3": (3.0, 0.0), "–": (float("nan"), 1.0),
-             "0.1235 ± 1.2e-09": (0.1234567890123, 1.234e-9), "0.333": (1 / 3, float("nan"))}
+    cases = {"1.235 ± 0.012": (1.23456, 0.0123), "−5 ± 12": (-5.0, 12.3), "3": (3.0, 0.0),
+             "–": (float("nan"), 1.0), "0.1235 ± 1.2e-09": (0.1234567890123, 1.234e-9), "0.333": (1 / 3, float("nan"))}
     seen = [report_tables.estimate(*values) for values in cases.values()]
     check("estimates", seen == list(cases), seen)
     check("questions", [report.question(j) for j in ("model: x # no", "---\n# a\n#b\n\n# c", "\n#\n# a\nk: 1\n# b", "")]
