@@ -127,9 +127,10 @@ def draws(formula: Formula, point: Point, counts: Array) -> Found | None:
     se = math.sqrt(f[worst] * (1 - f[worst]) / total)
     share = float(x[worst] / total)
     adjusted = min(1.0, float(p[worst]) * len(at))
-    z = (share - f[worst]) / se if se > 0 else math.copysign(math.inf, share - f[worst])
-    name = f"{formula.quantity} up to {at[worst]}"
-    return Found(name, share, se, float(f[worst]), z if adjusted < 1 or se > 0 else 0.0, adjusted)
+    z = math.copysign(_normal(adjusted), share - f[worst])
+    return Found(
+        f"{formula.quantity} up to {at[worst]}", share, se, float(f[worst]), z, adjusted
+    )
 
 
 def batches(
@@ -170,10 +171,16 @@ def batches(
     name = f"{formula.quantity} = {cells[worst]}"
     if last != str(cells[worst]):
         name += f"..{last}" if last != "on" else " and more"
+    adjusted = min(1.0, float(p[worst]) * len(cells))
     return Found(
         name, float(expected[worst] + mean_off[worst]), float(se[worst]), float(expected[worst]),
-        float(z[worst]), min(1.0, float(p[worst]) * len(cells)),
+        math.copysign(_normal(adjusted), mean_off[worst]), adjusted,
     )
+
+
+def _normal(p: float) -> float:
+    """The normal quantile of a two-sided probability: how surprising it is, as a z-score."""
+    return float(stats.norm.isf(max(p, 1e-300) / 2))
 
 
 def _events(point: Point, total: float) -> float:
