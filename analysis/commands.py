@@ -12,7 +12,7 @@ import os
 import sys
 
 import potluck
-from potluck import figures
+from potluck import figures, seal
 
 #: Commands that are no figures: a module each, with `arguments(parser)` and `run(options)`.
 COMMANDS = {
@@ -42,6 +42,8 @@ def main(arguments: list[str] | None = None) -> int:
         command.add_argument("--title", help="instead of the title of the job")
     options = parser.parse_args(arguments)
     try:
+        if hasattr(options, "results"):
+            seal.refuse_deadly(options.results)
         if options.command in modules:
             return modules[options.command].run(options)
         return _draw(options)
