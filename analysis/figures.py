@@ -6,9 +6,10 @@ list names; it raises ValueError in one sentence where a file does not have what
 """
 from __future__ import annotations
 
+import functools
 import importlib
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -65,8 +66,23 @@ def function(name: str) -> Callable[..., Figure]:
     """The function of `plot_NAME`."""
     for plot in PLOTS:
         if name == f"plot_{plot.name}":
-            return getattr(importlib.import_module(f"potluck.{plot.module}"), name)
+            return _whole(getattr(importlib.import_module(f"potluck.{plot.module}"), name))
     raise AttributeError(f"no figure {name!r}; there are {', '.join(p.name for p in PLOTS)}")
+
+
+def _whole(draw: Callable[..., Figure]) -> Callable[..., Figure]:
+    """The same, but titles and notes, which panels take no notice of, count as parts of the figure:
+    notebooks cut it to what counts.
+    """
+
+    @functools.wraps(draw)
+    def drawn(*positional: Any, **named: Any) -> Figure:
+        figure = draw(*positional, **named)
+        for text in figure.texts:
+            text.set_in_layout(True)
+        return figure
+
+    return drawn
 
 
 def lowest_variation(table: pd.DataFrame) -> float:

@@ -452,8 +452,8 @@ def rings_by_other_roads() -> None:
         check(f"hops of {n} equal arcs", dht.equal_hops(n), rings.equal_hops(n), 1e-12)
     for n in (32, 256):
         check(f"hops of {n} random arcs", dht.hops_mean(n), rings.poisson_hops(n), 1e-9)
-    mean = rings.random_hops(8, 256) @ np.arange(20)
-    check("hops of 8 random arcs", dht.hops_mean(8), mean, 0.5 / 8)
+    law = rings.random_hops(32, 256)
+    check("hops of 32 random arcs", dht.hops_mean(32), law @ np.arange(len(law)), 0.5 / 32)
     for n, t, c, v in ((1, 5, 2, 1), (3, 5, 2, 1), (7, 12, 3, 2)):
         expected = rings.success_of(n, t, c, v)
         check(f"success of {n}, {t} queries", dht.one_hop_success(n, t, c, v), expected, 1e-12)
