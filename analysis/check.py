@@ -102,7 +102,8 @@ def _refuse_deadly(path: str | os.PathLike) -> None:
     """
     if not hasattr(os, "fork") or not os.path.isfile(path):
         return
-    sys.stdout.flush()
+    if sys.stdout is not None:
+        sys.stdout.flush()
     child = os.fork()
     if child == 0:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
