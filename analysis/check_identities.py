@@ -192,6 +192,7 @@ def _balls(values: dict, i: int, point: Point) -> Iterator[Identity]:
         fine = last <= cap or cap >= _EXACT
         yield Identity(i, "max_load_count", "cap of `bounded`", last, cap, fine)
     yield from _hops(values, i, point, count)
+    yield from _reach(values, i, point)
 
 
 def _hops(values: dict, i: int, point: Point, count: int) -> Iterator[Identity]:
@@ -212,9 +213,23 @@ def _hops(values: dict, i: int, point: Point, count: int) -> Iterator[Identity]:
         yield _near(i, "moved", "share beyond hop 0", _mean_of(values, i, "moved"), moved, 1e-9)
 
 
+def _reach(values: dict, i: int, point: Point) -> Iterator[Identity]:
+    """A job that moves goes one hop at least, and no further than its policy looks."""
+    whole = point.get("distances", "exact") == "exact"
+    if point.get("topology") in ("plane", "arcs") or not whole:
+        return
+    cost, moved = _mean_of(values, i, "cost"), _mean_of(values, i, "moved")
+    near = point.get("policy") in ("unif-pot", "invsq-pot")
+    most = number(point, "k") if near else 1.0 if point.get("policy") == "edge" else math.inf
+    low, high = moved, most * moved if moved > 0 else 0.0
+    fine = not (cost < low - 1e-8 or cost > high + 1e-8 * max(1.0, cost))
+    yield Identity(i, "cost", "hops of a job that moves", cost, low if cost < low else high, fine)
+
+
 def _queue(values: dict, i: int, point: Point) -> Iterator[Identity]:
     if not point["replications"]:
         return
+    yield from _reach(values, i, point)
     times = values["load_time"][i].astype(float)
     occupied, length = _mean_of(values, i, "occupied"), _mean_of(values, i, "queue_length")
     if times.sum() > 0:
