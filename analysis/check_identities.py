@@ -250,7 +250,7 @@ def _queue(values: dict, i: int, point: Point) -> Iterator[Identity]:
     yield _near(i, "response_count", "jobs of load_at_chosen", jobs, placed, 0)
     if point.get("horizon") == "jobs" and point.get("transient") == "none":
         wanted = number(point, "horizon_jobs") * point["replications"]
-        if point.get("arrivals") != "trace":
+        if point.get("arrivals") != "trace" and point.get("connect") != "largest":
             yield _near(i, "response_count", "jobs of the horizon", jobs, wanted, 0)
     for kind in ("response", "waiting"):
         quantiles = [_mean_of(values, i, f"{kind}_q{q}") for q in (50, 90, 95, 99)]
