@@ -72,7 +72,8 @@ def _counted(ds: xr.Dataset, rows: list[str], values: dict, i: int) -> Iterator[
         name = "replications that have rows"
         yield _near(i, "replications", name, count, int(played.sum()), 0)
     asked = re.search(r"^replications: *(\d+) *$", str(ds.attrs.get("resolved", "")), re.M)
-    if asked and int(np.squeeze(ds.attrs.get("complete", 0))) == 1:
+    single = "file" not in ds.coords  # of files put together, this is the first one's job
+    if asked and single and int(np.squeeze(ds.attrs.get("complete", 0))) == 1:
         yield _near(i, "replications", "replications of the job", count, int(asked[1]), 0)
 
 
