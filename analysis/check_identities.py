@@ -72,7 +72,8 @@ def _counted(ds: xr.Dataset, rows: list[str], values: dict, i: int) -> Iterator[
         name = "replications that have rows"
         yield _near(i, "replications", name, count, int(played.sum()), 0)
     asked = re.search(r"^replications: *(\d+) *$", str(ds.attrs.get("resolved", "")), re.M)
-    if asked and int(np.squeeze(ds.attrs.get("complete", 0))) == 1:
+    single = "file" not in ds.coords  # of files put together, this is the first one's job
+    if asked and single and int(np.squeeze(ds.attrs.get("complete", 0))) == 1:
         yield _near(i, "replications", "replications of the job", count, int(asked[1]), 0)
 
 
@@ -192,6 +193,7 @@ def _balls(values: dict, i: int, point: Point) -> Iterator[Identity]:
         fine = last <= cap or cap >= _EXACT
         yield Identity(i, "max_load_count", "cap of `bounded`", last, cap, fine)
     yield from _hops(values, i, point, count)
+    yield from _reach(values, i, point)
 
 
 def _hops(values: dict, i: int, point: Point, count: int) -> Iterator[Identity]:
@@ -212,9 +214,23 @@ def _hops(values: dict, i: int, point: Point, count: int) -> Iterator[Identity]:
         yield _near(i, "moved", "share beyond hop 0", _mean_of(values, i, "moved"), moved, 1e-9)
 
 
+def _reach(values: dict, i: int, point: Point) -> Iterator[Identity]:
+    """A job that moves goes one hop at least, and no further than its policy looks."""
+    whole = point.get("distances", "exact") == "exact"
+    if point.get("topology") in ("plane", "arcs") or not whole:
+        return
+    cost, moved = _mean_of(values, i, "cost"), _mean_of(values, i, "moved")
+    near = point.get("policy") in ("unif-pot", "invsq-pot")
+    most = number(point, "k") if near else 1.0 if point.get("policy") == "edge" else math.inf
+    low, high = moved, most * moved if moved > 0 else 0.0
+    fine = not (cost < low - 1e-8 or cost > high + 1e-8 * max(1.0, cost))
+    yield Identity(i, "cost", "hops of a job that moves", cost, low if cost < low else high, fine)
+
+
 def _queue(values: dict, i: int, point: Point) -> Iterator[Identity]:
     if not point["replications"]:
         return
+    yield from _reach(values, i, point)
     times = values["load_time"][i].astype(float)
     occupied, length = _mean_of(values, i, "occupied"), _mean_of(values, i, "queue_length")
     if times.sum() > 0:
@@ -235,7 +251,7 @@ def _queue(values: dict, i: int, point: Point) -> Iterator[Identity]:
     yield _near(i, "response_count", "jobs of load_at_chosen", jobs, placed, 0)
     if point.get("horizon") == "jobs" and point.get("transient") == "none":
         wanted = number(point, "horizon_jobs") * point["replications"]
-        if point.get("arrivals") != "trace":
+        if point.get("arrivals") != "trace" and point.get("connect") != "largest":
             yield _near(i, "response_count", "jobs of the horizon", jobs, wanted, 0)
     for kind in ("response", "waiting"):
         quantiles = [_mean_of(values, i, f"{kind}_q{q}") for q in (50, 90, 95, 99)]

@@ -271,7 +271,8 @@ def _labelled(p: Point) -> balls.LoadLaw | None:
     known = p.get("topology") in (*TRANSITIVE, "line", "grid", "star", "tree") and n >= 2
     if not known or policy not in ("unif-pot", "invsq-pot", "edge"):
         return None
-    if m > 40 or special.comb(m + n - 1, m) * n * m > 40 * _LABELLED:
+    few = m <= 40 and special.comb(m + n - 1, m) * n * m <= 40 * _LABELLED
+    if not few or (m + 1.0) ** n > 2.0**62:  # labelled_chain numbers states in 62 bits
         return None
     own, k = p.get("self") == "included", int(number(p, "k", 0))
     return _labelled_chain(place(p), m, policy, k, own, str(p["ties"]))

@@ -87,8 +87,9 @@ def _far(p: Point) -> bool:
     central = policy == "round-robin" and p.get("scope") == "central"
     blind = central or policy == "block" or policy == "permuted"
     chance = policy == "random" and not has_shares(p)
+    sees_all = policy in ("jsq", "least-work") and p.get("ties") == "fair"
     graph = p.get("topology") not in ("plane", "arcs")
-    return graph and (blind or chance or alone(p)) and _uniform_origins(p)
+    return graph and (blind or chance or sees_all or alone(p)) and _uniform_origins(p)
 
 
 def _share(p: Point) -> float:

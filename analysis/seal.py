@@ -44,7 +44,8 @@ def refuse_deadly(path: str | os.PathLike) -> None:
     """
     if not os.path.isfile(path) or not hasattr(os, "fork") or state(path):
         return
-    sys.stdout.flush()
+    if sys.stdout is not None:
+        sys.stdout.flush()
     child = os.fork()
     if child == 0:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
