@@ -62,6 +62,8 @@ def mean(formula: Formula, point: Point) -> Found | None:
     if formula.sure:
         near = abs(measured - theory) <= 1e-9 * max(1.0, abs(theory))
         return Found(name, measured, 0.0, theory, 0.0 if near else math.inf, 1.0 if near else 0.0)
+    if formula.trials:
+        return _share(name, measured, theory, count * float(formula.trials(point)))
     difference = measured - theory
     slack = float(formula.slack(point)) if formula.slack else 0.0
     beyond = math.copysign(max(0.0, abs(difference) - slack), difference)
@@ -82,6 +84,18 @@ def mean(formula: Formula, point: Point) -> Found | None:
         p = float(stats.t.sf(formula.side * z, count - 1))
         return Found(name, measured, total, theory, z, p)
     return Found(name, measured, total, theory, z, float(2 * stats.t.sf(abs(z), max(count - 1, 1))))
+
+
+def _share(name: str, measured: float, most: float, trials: float) -> Found:
+    """A share of events each less probable than `most` whatever came before: Chernoff's bound."""
+    se = math.sqrt(most * (1 - most) / trials)
+    z = (measured - most) / se if se > 0 else math.copysign(math.inf, measured - most)
+    if measured <= most * (1 + 1e-12):
+        return Found(name, measured, se, most, min(z, 0.0) if se > 0 else 0.0, 1.0)
+    far = measured * math.log(measured / most) if most > 0 else math.inf
+    if measured < 1 and most < 1:
+        far += (1 - measured) * math.log((1 - measured) / (1 - most))
+    return Found(name, measured, se, most, z, math.exp(-trials * far))
 
 
 def _known(

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import io
 import os
 import sys
+import warnings
 
 import potluck
-from potluck import figures, seal
+from potluck import figures, seal, whole
 
 #: Commands that are no figures: a module each, with `arguments(parser)` and `run(options)`.
 COMMANDS = {
@@ -59,10 +61,16 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _draw(options: argparse.Namespace) -> int:
-    with potluck.open(options.results) as ds:
+    kind = os.path.splitext(options.figure)[1].lstrip(".").lower()
+    if kind not in ("png", "pdf", "svg") and not os.path.exists(options.figure):
+        raise ValueError(f"{options.figure}: figures end in .png, .pdf or .svg")
+    picture = io.BytesIO()
+    with potluck.open(options.results) as ds, warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing")  # a title in another script
         figure = figures.function(f"plot_{options.command}")(ds, title=options.title)
-        figure.savefig(options.figure, dpi=200)
+        figure.savefig(picture, format=kind or "png", dpi=200)
         importlib.import_module("matplotlib.pyplot").close(figure)
+    whole.write(options.figure, picture.getvalue())
     return 0
 
 

@@ -50,6 +50,8 @@ class Formula:
     slack : what a mean may be off for reasons that the formula leaves out, such as the empty start.
     sure : whether the value has no noise at all.
     side : of a bound: +1 when the mean may not lie above it, -1 below.
+    trials : of an upper bound on a share: how many events of a replication it is the share of, each
+        of them below the bound whatever came before.
     """
 
     name: str
@@ -68,6 +70,7 @@ class Formula:
     slack: Callable[[Point], float] | None = None
     sure: bool = False
     side: int = 0
+    trials: Callable[[Point], float] | None = None
 
 
 def has(point: Point, name: str) -> bool:

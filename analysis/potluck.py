@@ -387,27 +387,22 @@ def concat(sources: Sequence[Source]) -> xr.Dataset:
         raise ValueError(f"files of different models: {', '.join(dict.fromkeys(models))}")
     step = 1 + max(int(p["stream"].max()) if "stream" in p else 0 for p in parts)
     order = {seed: i for i, seed in enumerate(dict.fromkeys(seeds))}
-    axes = [a for a in _axes(parts) if all(a in p.dims for p in parts)]
-    longest = {a: max((p[a] for p in parts if a in p), key=lambda x: x.size) for a in axes}
+    longest = _longest_axes(parts)
+    patterns = {name: v for p in parts for name, v in p.variables.items() if "point" in v.dims}
     whole = []
     for ds, seed in zip(parts, seeds):
         if "stream" in ds:
             ds["stream"] = ds["stream"].astype(np.uint64) + np.uint64(step * order[seed])
-        for a in axes:
-            shorter = ds.sizes[a]
-            if not np.array_equal(longest[a].values[:shorter], ds[a].values):
-                raise ValueError(f"files whose {a} axes differ")
-            ds = ds.reindex({a: longest[a].values}, fill_value=_fill_values(ds))
-            if f"{a}_upper" in ds:
-                ds = ds.drop_vars(f"{a}_upper")
-        whole.append(ds)
-    out = xr.concat(whole, "point", combine_attrs="override", fill_value=_fill_values(*whole))
+        ds = _widened(ds.drop_vars([v for v in ds.variables if str(v).endswith("_upper")]), longest)
+        missing = {n: _nothing(v, ds, longest) for n, v in patterns.items() if n not in ds.variables}
+        coordinates = [n for n in missing if any(n in p.coords for p in parts)]
+        whole.append(ds.assign(missing).set_coords(coordinates))
+    out = xr.concat(whole, "point", combine_attrs="override")
     uppers = {
-        f"{a}_upper": next(
-            p[f"{a}_upper"] for p in parts if f"{a}_upper" in p and p.sizes[a] == longest[a].size
-        )
-        for a in axes
-        if any(f"{a}_upper" in p for p in parts)
+        f"{a}_upper": p[f"{a}_upper"]
+        for a, axis in longest.items()
+        for p in parts
+        if f"{a}_upper" in p and p.sizes[a] == axis.size
     }
     out = out.assign_coords(point=np.arange(out.sizes["point"], dtype=np.uint64), **uppers)
     out.attrs["title"] = "; ".join(dict.fromkeys(str(p.attrs.get("title", "")) for p in parts))
@@ -580,20 +575,38 @@ def _jackknife(batches: np.ndarray, shape: Any, level: float) -> np.ndarray:
     return float(stats.t.ppf((1 + level) / 2, b - 1)) * np.sqrt(variance)
 
 
-def _axes(parts: Sequence[xr.Dataset]) -> list[str]:
-    names = dict.fromkeys(str(d) for p in parts for d in p.dims)
-    return [d for d in names if d not in ("point", "batch")]
-
-
-def _fill_values(*parts: xr.Dataset) -> dict[str, Any]:
-    """Counts are padded with zeros, texts with "", the rest with NaN."""
-    out: dict[str, Any] = {}
+def _longest_axes(parts: Sequence[xr.Dataset]) -> dict[str, xr.DataArray]:
+    """The longest of every axis but that of the points; the others must be its beginnings."""
+    longest: dict[str, xr.DataArray] = {}
     for ds in parts:
-        for name, v in ds.variables.items():
-            kind = v.dtype.kind
-            if set(v.dims) != {name}:
-                out[str(name)] = 0 if kind in "iu" else "" if kind in "OSU" else np.nan
-    return out
+        for a in map(str, ds.dims):
+            if a != "point" and a in ds and (a not in longest or ds[a].size > longest[a].size):
+                longest[a] = ds[a]
+    for ds in parts:
+        for a, axis in longest.items():
+            if a in ds and a != "replication" and not np.isin(ds[a], axis).all():
+                raise ValueError(f"files whose {a} axes differ")
+    if "replication" in longest:
+        every = np.unique(np.concatenate([p["replication"].values for p in parts if "replication" in p]))
+        longest["replication"] = xr.DataArray(every, dims="replication", name="replication")
+    return longest
+
+
+def _widened(ds: xr.Dataset, longest: Mapping[str, xr.DataArray]) -> xr.Dataset:
+    """The axes of a file as long as the longest: counts with zeros, the rest with NaN."""
+    fill = {str(n): _empty(v.dtype) for n, v in ds.variables.items() if set(v.dims) != {n}}
+    return ds.reindex({a: x.values for a, x in longest.items() if a in ds.dims}, fill_value=fill)
+
+
+def _nothing(v: xr.Variable, ds: xr.Dataset, longest: Mapping[str, xr.DataArray]) -> xr.Variable:
+    """A variable that another file has, for the points of this one."""
+    sizes = [ds.sizes["point"] if a == "point" else longest[str(a)].size for a in v.dims]
+    return xr.Variable(v.dims, np.full(sizes, _empty(v.dtype), v.dtype), v.attrs)
+
+
+def _empty(kind: np.dtype) -> Any:
+    """Counts are padded with zeros, texts with "", the rest with NaN."""
+    return 0 if kind.kind in "iub" else "" if kind.kind in "OSU" else np.nan
 
 
 def __getattr__(name: str) -> Any:

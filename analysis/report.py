@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 import potluck
 import xarray as xr
-from potluck import check, report_figures, report_tables
+from potluck import check, report_figures, report_tables, whole
 from potluck import report_html as html
 
 
@@ -42,7 +42,7 @@ def run(options: argparse.Namespace) -> int:
     output = pathlib.Path(options.output or results.with_suffix(".html"))
     if output.exists() and results.exists() and os.path.samefile(output, results):
         raise ValueError(f"{output} is the result file itself: name another page with -o")
-    write(output, page(results, title=options.title))
+    whole.write(output, page(results, title=options.title).encode())
     return 0
 
 
@@ -91,22 +91,6 @@ def page(path: str | os.PathLike, *, title: str | None = None) -> str:
     shown = shown if shown.strip() else path.name
     head = _head(ds, table, shown, done)
     return html.page(shown, head, [s for s in sections if s[2]], rules)
-
-
-def write(output: str | os.PathLike, content: str) -> None:
-    """Write a page whole or not at all; an existing file is replaced."""
-    output = pathlib.Path(output)
-    beside = output.with_name(f".{output.name}.{os.getpid()}.tmp")
-    if output.is_dir():
-        raise IsADirectoryError(21, "Is a directory", str(output))
-    try:
-        with beside.open("xb") as file:
-            file.write(content.encode("utf-8"))
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(beside, output)
-    finally:
-        beside.unlink(missing_ok=True)
 
 
 # ---- the first screen ----------------------------------------------------------------------------

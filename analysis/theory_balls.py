@@ -114,12 +114,14 @@ def one_choice_max_mean(n: int, m: int) -> float:
 # Fluid limits: n to infinity, m = c n
 
 
-def _solve(rate: Callable[[Array], Array], size: int, c: float) -> Array:
+def _solve(
+    rate: Callable[[Array], Array], size: int, c: float, least: float = 1e-60
+) -> Array:
     """Integrates y' = rate(y) from y = 0 over [0, c]; relative accuracy about 1e-9 of each
-    component.
+    component that is much larger than `least`.
     """
     solution = integrate.solve_ivp(
-        lambda _, y: rate(y), (0.0, c), np.zeros(size), method="DOP853", rtol=1e-12, atol=1e-60
+        lambda _, y: rate(y), (0.0, c), np.zeros(size), method="DOP853", rtol=1e-12, atol=least
     )
     return np.clip(solution.y[:, -1], 0.0, 1.0)
 
@@ -157,7 +159,7 @@ def fluid_left(d: int, c: float, k_max: int) -> Array:
 
     A ball enters group g at a bin of load k-1 when the bins to the left have load >= k and those to
     the right >= k-1: u_{g,k}' = d (u_{g,k-1} - u_{g,k}) prod_{h<g} u_{h,k} prod_{h>g} u_{h,k-1}.
-    All bins: the mean over g.
+    All bins: the mean over g. Values below 1e-20 are inaccurate (tiny ones cost most of the time).
     """
 
     def rate(y: Array) -> Array:
@@ -169,7 +171,7 @@ def fluid_left(d: int, c: float, k_max: int) -> Array:
             out[g] = d * (u[g, :-1] - u[g, 1:]) * left * right
         return out.reshape(-1)
 
-    return np.column_stack([np.ones(d), _solve(rate, d * k_max, c).reshape(d, k_max)])
+    return np.column_stack([np.ones(d), _solve(rate, d * k_max, c, 1e-25).reshape(d, k_max)])
 
 
 def poisson_max_cdf(n: int, s: ArrayLike, k: int) -> float:

@@ -5,6 +5,8 @@
 
 Numbers are held against plain loops over what h5py reads, intervals against files of known truth.
 """
+import itertools
+import os
 import pathlib
 import subprocess
 import sys
@@ -46,6 +48,8 @@ queries: 2
 duration: 120
 balance_from: 10
 """
+GRAPHS = "model: balls\nseed: 5\nreplications: 7\ntopology: {barabasi-albert: {n: 40, m: 2}}\npolicy: [pot, {choices: {d: 3}}]\n"
+ARCS = "model: balls\nseed: 6\nreplications: 3\ntopology: {arcs: {n: 20}}\npolicy: nearest\nkeep: means\n"
 passed = failed = 0
 
 
@@ -141,7 +145,7 @@ def distributions(path, law, axis):
                 check(f"{law}: quantile {q}", good, (point, value, lower[at], upper[at]))
 
 
-def together(balls, other, queue):
+def together(program, folder, balls, other, queue):
     whole = potluck.concat([balls, other])
     a, b = potluck.frame(balls), potluck.frame(other)
     check("concat: points", whole.sizes["point"] == len(a) + len(b) and list(whole.point) == list(range(len(a) + len(b))))
@@ -156,6 +160,11 @@ def together(balls, other, queue):
     again = potluck.concat([balls, balls])
     check("concat: one seed is one stream", set(again.stream.values[: len(a)]) == set(again.stream.values[len(a):]))
     refused("concat: models", ["balls", "queue"], lambda: potluck.concat([balls, queue]))
+    graphs = play(program, folder, "graphs", GRAPHS)
+    for files in itertools.permutations([balls, graphs, play(program, folder, "arcs", ARCS)]):
+        mixed = potluck.frame(potluck.concat(files))
+        wanted = np.concatenate([potluck.frame(path).mean_max_load for path in files])
+        check("concat: other topologies, keep: means", np.array_equal(mixed.mean_max_load, wanted), mixed)
     refused("concat: nothing", ["nothing"], lambda: potluck.concat([]))
 
 
@@ -191,6 +200,22 @@ def damaged(path, folder):
     check("a changed file has no seal", not seal.holds(changed) and seal.holds(path))
 
 
+def outputs(balls, folder):
+    """A figure or page is written whole or not at all, and never in the place of a device."""
+    script = [sys.executable, "-B", ROOT / "analysis" / "potluck.py"]
+    for name, words in (("figure", ["tradeoff", balls]), ("report", ["report", balls, "-o"])):
+        end = "png" if name == "figure" else "html"
+        for output, code in (
+            ("/dev/full", 1), (folder / "none" / f"x.{end}", 2), (folder, 2), (folder / f"中文.{end}", 0),
+        ):
+            done = subprocess.run([*map(str, [*script, *words, output])], capture_output=True, text=True, check=False)
+            lines = done.stderr.splitlines()
+            good = done.returncode == code and (not lines if code == 0 else len(lines) == 1 and str(output) in lines[0])
+            check(f"{name} to {output}", good, (done.returncode, done.stderr))
+    check("devices stay devices", not os.path.isfile("/dev/full"))
+    check("nothing half written", not list(folder.glob(".*")), list(folder.glob(".*")))
+
+
 def main() -> int:
     program = str(pathlib.Path(sys.argv[1]).resolve())
     with tempfile.TemporaryDirectory(prefix="potluck-test-") as name:
@@ -210,9 +235,10 @@ def main() -> int:
             distributions(path, law, axis)
         refused("no such law", ["nix", "load_time"], lambda: potluck.tail(queue, "nix"))
         refused("no such quantile", ["between 0 and 1"], lambda: potluck.quantiles(queue, 1.5))
-        together(balls, other, queue)
+        together(program, folder, balls, other, queue)
         partial(program, folder)
         damaged(balls, folder)
+        outputs(balls, folder)
     print(f"{passed} passed, {failed} failed")
     return int(failed > 0)
 
