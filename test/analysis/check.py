@@ -64,6 +64,13 @@ topology:
 policy: [nearest, spot, pot, {choices: {d: 2}}, {unif-pot: {k: 3}}, {points: {d: 2}}]
 balls: [1n, 3n]
 """
+MANY = """model: balls
+replications: 40
+topology: {ring: {n: 9}}
+policy: pot
+balls: 4n
+ties: origin
+"""
 ARCS = """model: balls
 replications: 60
 topology: {arcs: {n: [30, 100], virtual: [1, 4]}}
@@ -161,7 +168,7 @@ balancer: [none, {log-vs: {count: 2}}]
 """
 HARNESS = "model: harness\nreplications: 10\nmilliseconds: 0\nbins: 4\n"
 JOBS = {
-    "graphs": GRAPHS, "random": RANDOM, "points": POINTS, "arcs": ARCS, "occupancy": OCCUPANCY,
+    "graphs": GRAPHS, "many": MANY, "random": RANDOM, "points": POINTS, "arcs": ARCS, "occupancy": OCCUPANCY,
     "queues": QUEUES, "routed": ROUTED, "streams": STREAMS, "unequal": UNEQUAL,
     "transient": TRANSIENT, "rings": RINGS, "hops": HOPS, "harness": HARNESS,
 }
