@@ -172,7 +172,8 @@ def baseline_values(ds: xr.Dataset) -> dict[str, object]:
             try:
                 values[column] = float(value)
             except ValueError:
-                values[column] = {"true": 1, "false": 0}.get(value.strip(), value.strip().strip('"'))
+                word = value.strip().strip('"')
+                values[column] = {"true": 1, "false": 0}.get(word, word)
     return values
 
 

@@ -394,8 +394,9 @@ def concat(sources: Sequence[Source]) -> xr.Dataset:
         if "stream" in ds:
             ds["stream"] = ds["stream"].astype(np.uint64) + np.uint64(step * order[seed])
         ds = _widened(ds.drop_vars([v for v in ds.variables if str(v).endswith("_upper")]), longest)
-        missing = {n: _nothing(v, ds, longest) for n, v in patterns.items() if n not in ds.variables}
-        coordinates = [n for n in missing if any(n in p.coords for p in parts)]
+        lacks = [name for name in patterns if name not in ds.variables]
+        missing = {name: _nothing(patterns[name], ds, longest) for name in lacks}
+        coordinates = [name for name in lacks if any(name in p.coords for p in parts)]
         whole.append(ds.assign(missing).set_coords(coordinates))
     out = xr.concat(whole, "point", combine_attrs="override")
     uppers = {
@@ -587,7 +588,8 @@ def _longest_axes(parts: Sequence[xr.Dataset]) -> dict[str, xr.DataArray]:
             if a in ds and a != "replication" and not np.isin(ds[a], axis).all():
                 raise ValueError(f"files whose {a} axes differ")
     if "replication" in longest:
-        every = np.unique(np.concatenate([p["replication"].values for p in parts if "replication" in p]))
+        numbers = [p["replication"].values for p in parts if "replication" in p]
+        every = np.unique(np.concatenate(numbers))
         longest["replication"] = xr.DataArray(every, dims="replication", name="replication")
     return longest
 

@@ -20,9 +20,9 @@ SMALL_POLICIES = {
 
 def small(suite: Suite) -> None:
     """static.small: every policy that has the law of the record's rule, on the complete graph; in CI
-    one after the other in turn.
+    every third record, with one policy after the other in turn.
     """
-    for turn, r in enumerate(suite.of("static.small.")):
+    for turn, r in enumerate(suite.of("static.small.")[:: 1 if suite.factor > 1 else 3]):
         p = r["parameters"]
         policies = SMALL_POLICIES[p["rule"]]
         for policy in policies if suite.factor > 1 else [policies[turn % len(policies)]]:
