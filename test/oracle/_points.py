@@ -361,7 +361,7 @@ def plane_table(suite: Suite) -> None:
     """The table of plane policies: tolerances are half of the last digit given, and standard errors
     those of its replications.
     """
-    for n, policy, torus, maximum, cost, theirs in TABLE:
+    for n, policy, torus, maximum, cost, theirs in suite.sample(TABLE):
         unit = 1 if policy == "pot" else math.sqrt(n)
 
         def then(o, name, maximum=maximum, cost=cost, theirs=theirs, unit=unit):

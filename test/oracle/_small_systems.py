@@ -22,7 +22,7 @@ def small(suite: Suite) -> None:
     """static.small: every policy that has the law of the record's rule, on the complete graph; in CI
     every third record, with one policy after the other in turn.
     """
-    for turn, r in enumerate(suite.of("static.small.")[:: 1 if suite.factor > 1 else 3]):
+    for turn, r in enumerate(suite.sample(suite.of("static.small."))):
         p = r["parameters"]
         policies = SMALL_POLICIES[p["rule"]]
         for policy in policies if suite.factor > 1 else [policies[turn % len(policies)]]:
@@ -103,7 +103,7 @@ def _equal_pair(law: theory.LoadLaw) -> float:
 
 def graphs(suite: Suite) -> None:
     """static.graph: two choices on small graphs, both tie rules."""
-    for r in suite.of("static.graph."):
+    for r in suite.sample(suite.of("static.graph.")):
         p = r["parameters"]
         policy = {
             "vertex": f"unif-pot: {{k: {p['khop']}}}",
@@ -220,17 +220,16 @@ def graph_theory(suite: Suite) -> None:
     """Graphs, sides 1 and 2, reaches beyond the diameter and tie rules beyond those of the records;
     loads and costs.
     """
-    for topology, (kind, size), m, policies in GRAPH_CASES:
+    cases = [(case, pair, ties) for case in GRAPH_CASES for pair in case[3] for ties in ("fair", "origin")]
+    for (topology, (kind, size), m, _), (policy, k, own), ties in suite.sample(cases):
         d = theory.distances(kind, **size)
-        for policy, k, own in policies:
-            for ties in ("fair", "origin"):
-                law = theory.labelled_chain(m, theory.pair_law(d, policy, k, own), ties, d)
-                suite.want(
-                    topology,
-                    policy_text(policy, k, own),
-                    m,
-                    OTHER,
-                    lambda o, name, law=law: suite.law(o, name, law),
-                    ties=ties,
-                    keep="servers",
-                )
+        law = theory.labelled_chain(m, theory.pair_law(d, policy, k, own), ties, d)
+        suite.want(
+            topology,
+            policy_text(policy, k, own),
+            m,
+            OTHER,
+            lambda o, name, law=law: suite.law(o, name, law),
+            ties=ties,
+            keep="servers",
+        )

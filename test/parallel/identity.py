@@ -193,8 +193,10 @@ def levels(program):
     return [x for x in asked if runs[x].returncode == 0]
 
 
-def variants(lab, program_of_clang, name, layouts):
-    """(name, arguments of Lab.run) of every way to play a job."""
+def variants(lab, program_of_clang, name, layouts, dear):
+    """(name, arguments of Lab.run) of every way to play a job; the dear ones, emulated and by clang level by level, on
+    request.
+    """
     if name in TIGHT:
         for threads in ("1", "2"):
             yield f"--memory {TIGHT[name]}, {threads} threads", {
@@ -207,12 +209,12 @@ def variants(lab, program_of_clang, name, layouts):
     yield "frequent snapshots", {"options": ["--checkpoint", "0.01"]}
     for level in levels(lab.program):
         yield f"POTLUCK_ISA={level}", {"env": {"POTLUCK_ISA": level}}
-    if shutil.which("qemu-x86_64"):
+    if dear and shutil.which("qemu-x86_64"):
         emulated = ["qemu-x86_64", "-cpu", "Nehalem", lab.program]
         yield "emulated Nehalem", {"program": emulated, "options": ["--threads", "2"]}
     if program_of_clang:
         yield "built by clang", {"program": program_of_clang}
-        for level in levels(program_of_clang)[:2]:
+        for level in levels(program_of_clang)[:2] if dear else ():
             how = {"program": program_of_clang, "env": {"POTLUCK_ISA": level}}
             yield f"built by clang, POTLUCK_ISA={level}", how
 
@@ -224,9 +226,10 @@ def one_digest(checks, lab, program_of_clang, tier):
 
     def every_way(turn, name):
         job, reference, expected = lab.job(JOBS[name], name), None, None
-        # Two layouts of ranks for each job in CI, all in turn.
+        # In CI two layouts of ranks for each job, all in turn, and the dear ways for every third.
         layouts = LAYOUTS if tier == "verify" else [LAYOUTS[turn % 5], LAYOUTS[(turn + 3) % 5]]
-        for how, arguments in variants(lab, program_of_clang, name, layouts):
+        dear = tier == "verify" or turn % 3 == 0
+        for how, arguments in variants(lab, program_of_clang, name, layouts, dear):
             arguments = dict(arguments)
             out = lab.fresh()
             code, _, err = lab.run(job, out, *arguments.pop("options", []), **arguments)
