@@ -75,7 +75,7 @@ def every_job(program: str, folder: pathlib.Path) -> None:
             check(f"{job.name}: all points", (table["replications"] == 2).all())
             if "mean_max_load" in table:
                 check(f"{job.name}: maximum loads", (table["mean_max_load"] >= 1).all())
-            if len(table) <= 150:  # of more, nothing but time is to be expected
+            if len(table) <= 60:  # of more, nothing but time is to be expected
                 code, said = potluck_command("check", out)
                 check(f"check of {job.name}", code == 0, said[-400:])
             figures_of(job.stem, listed, out)
