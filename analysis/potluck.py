@@ -58,21 +58,6 @@ __all__ = [
 #: A result file, by its path or as `open` gave it.
 Source = Union[str, os.PathLike, xr.Dataset]
 
-#: Histograms of which distributions, tails and quantiles are told, each with its axis.
-_LAWS = {
-    "load_count": "load",
-    "load_time": "load",
-    "load_at_origin": "load",
-    "load_at_chosen": "load",
-    "max_load_count": "load",
-    "hop_count": "hop",
-    "response_count": "time",
-    "utilisation_count": "utilisation",
-    "virtual_server_count": "node_servers",
-}
-#: Axes whose bins are intervals of real numbers; others are whole numbers.
-_CONTINUOUS = ("time", "utilisation")
-
 
 class Damaged(ValueError):
     """A file that is no whole result file; the message says what is wrong with it."""
@@ -328,8 +313,7 @@ def quantiles(
     if not isinstance(source, xr.Dataset):
         with open(source) as ds:
             return quantiles(ds, q, law)
-    name = _law_name(source, law)
-    axis = _LAWS[name]
+    name, axis = _law_of(source, law)
     low, high = source[axis].values.astype(float), source[f"{axis}_upper"].values.astype(float)
     counts = source[name].values.astype(float)
     shares = np.atleast_1d(np.asarray(q, float))
@@ -342,7 +326,7 @@ def quantiles(
         below = np.cumsum(count) / count.sum()
         first = int(np.flatnonzero(count)[0])
         at = np.clip(np.searchsorted(below, shares - 1e-12), first, len(low) - 1)
-        if axis in _CONTINUOUS:
+        if high[0] > low[0]:  # bins of real numbers, not of whole ones
             before = np.where(at > 0, below[at - 1], 0.0)
             share = np.clip((shares - before) / np.maximum(below[at] - before, 1e-300), 0, 1)
             out[i] = low[at] + share * (high[at] - low[at])
@@ -526,22 +510,27 @@ def _fieller(x: np.ndarray, y: np.ndarray, t: float) -> tuple[float, float]:
     return (middle - root) / lead, (middle + root) / lead
 
 
-def _law_name(ds: xr.Dataset, law: str | None) -> str:
-    found = [name for name in _LAWS if name in ds]
+def _law_of(ds: xr.Dataset, law: str | None) -> tuple[str, str]:
+    """The name and the axis of a histogram: whole numbers of counts over bins with an upper end."""
+    axes = {
+        str(name): str(v.dims[1])
+        for name, v in ds.data_vars.items()
+        if len(v.dims) == 2 and v.dims[0] == "point" and v.dtype.kind in "iu"
+    }
+    laws = {name: axis for name, axis in axes.items() if f"{axis}_upper" in ds.variables}
     if law is None:
-        law = next((x for x in ("load_count", "load_time", "utilisation_count") if x in ds), "")
-    if law not in found:
-        has = f"it has {', '.join(found)}" if found else "it has none"
+        law = next((x for x in ("load_count", "load_time", "utilisation_count") if x in laws), "")
+    if law not in laws:
+        has = f"it has {', '.join(laws)}" if laws else "it has none"
         raise ValueError(f"no histogram {law!r} in this file; {has}")
-    return law
+    return law, laws[law]
 
 
 def _law(source: Source, law: str | None, level: float, shape: Any) -> xr.Dataset:
     if not isinstance(source, xr.Dataset):
         with open(source) as ds:
             return _law(ds, law, level, shape).load()
-    name = _law_name(source, law)
-    axis = _LAWS[name]
+    name, axis = _law_of(source, law)
     counts = source[name].values.astype(float)
     total = counts.sum(-1, keepdims=True)
     with np.errstate(invalid="ignore"):

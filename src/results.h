@@ -51,8 +51,7 @@ void table_free(struct table *t);
 
 /* A histogram of the file over the bins of its axis. */
 struct law {
-    char *name;
-    const char *axis; /* load, hop, time, ... */
+    char *name, *axis; /* load_count and load, response_count and time, ... */
     uint64_t n_rows, n_bins;
     double *low, *high; /* [bin]: the smallest and the largest value */
     double *count;      /* [row][bin] */

@@ -154,33 +154,37 @@ static double *read_axis(const struct saved *f, const char *name, hsize_t bins) 
     return values;
 }
 
-/* Axes with bins; what is counted over one of them is a histogram. */
-static const char *const binned[] = {"load",        "hop",          "time",
-                                     "utilisation", "node_servers", "capacity_class"};
-enum { BINNED = sizeof binned / sizeof *binned };
+/* For H5DSiterate_scales: the name of the first one, without its slash. */
+static herr_t name_scale(hid_t dataset, unsigned axis, hid_t scale, void *name) {
+    (void)dataset, (void)axis;
+    char path[128];
+    const ssize_t length = H5Iget_name(scale, path, sizeof path);
+    if (length > 1 && (size_t)length < sizeof path)
+        *(char **)name = duplicate_text(path + 1);
+    return 1;
+}
 
-/* The axis of the histogram `name`; NULL when the file has no such histogram. */
-static const char *axis_of(const struct saved *f, const char *name, hid_t point) {
+/* The axis of the histogram `name`, whole numbers over bins that have an upper end; NULL when the
+ * file has no such histogram. The caller frees. */
+static char *axis_of(const struct saved *f, const char *name, hid_t point) {
     hsize_t size[2] = {0};
     const hid_t d =
         H5Lexists(f->file, name, H5P_DEFAULT) > 0 ? results_dataset(f->file, name, 2, size) : -1;
     if (d < 0)
         return NULL;
+    char *axis = NULL;
     const hid_t type = H5Dget_type(d);
-    const bool counts = H5Tget_class(type) == H5T_INTEGER && H5DSis_attached(d, point, 0) > 0;
-    const char *found = NULL;
-    for (unsigned i = 0; counts && !found && i < BINNED; i++) {
-        const hid_t scale = H5Lexists(f->file, binned[i], H5P_DEFAULT) > 0
-                                ? H5Dopen2(f->file, binned[i], H5P_DEFAULT)
-                                : -1;
-        if (scale >= 0 && H5DSis_attached(d, scale, 1) > 0)
-            found = binned[i];
-        if (scale >= 0)
-            H5Dclose(scale);
-    }
+    if (H5Tget_class(type) == H5T_INTEGER && H5DSis_attached(d, point, 0) > 0)
+        H5DSiterate_scales(d, 1, NULL, name_scale, &axis);
     H5Tclose(type);
     H5Dclose(d);
-    return found;
+    char *upper = axis ? format_text("%s_upper", axis) : NULL;
+    if (upper && H5Lexists(f->file, upper, H5P_DEFAULT) <= 0) {
+        free(axis);
+        axis = NULL;
+    }
+    free(upper);
+    return axis;
 }
 
 /* Standard errors of the fractions, if the file has them: of load_count, se_load_fraction. */
@@ -196,7 +200,7 @@ static double *read_errors(const struct saved *f, const char *name, hid_t point,
 }
 
 static struct law *read_law(const struct saved *f, const char *name, hid_t point) {
-    const char *axis = axis_of(f, name, point);
+    char *axis = axis_of(f, name, point);
     if (!axis)
         return NULL;
     hsize_t size[2] = {0};
@@ -222,13 +226,16 @@ static char **law_names(const struct saved *f, hid_t point, unsigned *n) {
     H5G_info_t root;
     char **names = NULL, name[256];
     *n = 0;
-    for (uint64_t i = 0; H5Gget_info(f->file, &root) >= 0 && i < root.nlinks; i++)
-        if (H5Lget_name_by_idx(f->file, ".", H5_INDEX_CRT_ORDER, H5_ITER_INC, i, name, sizeof name,
-                               H5P_DEFAULT) > 0 &&
-            axis_of(f, name, point)) {
+    for (uint64_t i = 0; H5Gget_info(f->file, &root) >= 0 && i < root.nlinks; i++) {
+        const bool named = H5Lget_name_by_idx(f->file, ".", H5_INDEX_CRT_ORDER, H5_ITER_INC, i,
+                                              name, sizeof name, H5P_DEFAULT) > 0;
+        char *axis = named ? axis_of(f, name, point) : NULL;
+        if (axis) {
             names = reallocate(names, *n + 1, sizeof *names);
             names[(*n)++] = duplicate_text(name);
         }
+        free(axis);
+    }
     return names;
 }
 
@@ -269,6 +276,7 @@ void law_free(struct law *law) {
     if (!law)
         return;
     free(law->name);
+    free(law->axis);
     free(law->low);
     free(law->high);
     free(law->count);

@@ -277,8 +277,8 @@ static char *with_histogram(enum show_format format, bool bins) {
     static double low[] = {0, 1, 2, 3, 4}, high[] = {0, 1, 2, 3, 7};
     static double count[] = {0, 6, 2, 0, 0, 0, 0, 1, 0, 3, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0};
     static double error[] = {0, 0.01, 0.01, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
-    static char name[] = "load_count";
-    struct law law = {.name = name, .axis = "load", .n_rows = ROWS, .n_bins = 5};
+    static char name[] = "load_count", axis[] = "load";
+    struct law law = {.name = name, .axis = axis, .n_rows = ROWS, .n_bins = 5};
     law.low = low;
     law.high = high;
     law.count = count;
