@@ -27,7 +27,7 @@ _GROUPS = {
 }
 #: What follows from other parameters, or changes nothing that a figure shows.
 _SILENT = ("label", "baseline", "stream", "horizon", "warmup", "excess", "own_mean")
-_POLICY = {*naming.POLICY_PARAMETERS, "policy_size", "scope", "shares"} - {"target", "epsilon"}
+_POLICY = {*naming.POLICY_PARAMETERS} - {"target", "epsilon"}
 _GREEK = {"kappa": "κ", "rho": "ρ", "lambda": "λ", "alpha": "α", "beta": "β", "epsilon": "ε"}
 _IDS = {"random": "random identifiers", "equal": "equal arcs", "proportional": "arcs as capacities"}
 _AXES = {

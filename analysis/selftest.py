@@ -68,7 +68,7 @@ ties: [fair, origin]
         2000,
     ),
     Job(
-        "random graphs, the plane and a circle",
+        "random graphs",
         """model: balls
 seed: 3
 replications: 400
